@@ -1,0 +1,6 @@
+//! `mcp_script`: the `.mcp` test language for Model Context Protocol servers, its evaluator and its wire client.
+//!
+//! The binary `mcp-tester` is a thin shell around this crate.
+
+#[cfg(feature = "demo")]
+pub mod demo;

@@ -1,0 +1,2 @@
+//! The `mcp-tester` binary.
+fn main() {}

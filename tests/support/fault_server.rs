@@ -1,0 +1,2 @@
+//! A server that misbehaves on purpose, for tests.
+fn main() {}
