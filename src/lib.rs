@@ -4,3 +4,7 @@
 
 #[cfg(feature = "demo")]
 pub mod demo;
+pub mod diagnostic;
+pub mod json;
+pub mod sensitive;
+pub mod source;

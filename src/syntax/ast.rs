@@ -1,0 +1,117 @@
+//! The tree of a script: statements, words, parts. Spans point into one source; text is owned only where an
+//! escape changed it. No command names, no meaning.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::source::{Source, Span};
+
+/// A parsed script. Statements, words and parts lie in flat vectors; a statement is a range of words, a word a
+/// range of parts.
+#[derive(Debug)]
+pub struct Script {
+    /// The text everything points into.
+    pub source: Arc<Source>,
+    /// The command lines, in order.
+    pub statements: Vec<Statement>,
+    /// All words of all statements.
+    pub words: Vec<Word>,
+    /// All parts of all words.
+    pub parts: Vec<Part>,
+    /// The comments, for the formatter; spans include the opener.
+    pub comments: Vec<Span>,
+    /// The language version a `# mcp-tester: N` line fixes; 1 where there is none.
+    pub version: u32,
+}
+
+/// One command line.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// Its words, the command's name first; never empty.
+    pub words: Range<u32>,
+    /// From the first word to the last one on the line, heredoc bodies left out.
+    pub span: Span,
+}
+
+/// A run of adjoining segments without white space between them.
+#[derive(Clone, Debug)]
+pub struct Word {
+    /// Its parts. Where `name` is set the first part is the name with its colon; [`Script::value_parts`] skips it.
+    pub parts: Range<u32>,
+    /// The word as written; for a heredoc the opener.
+    pub span: Span,
+    /// Set where the word reads as `name:value`; only commands with named arguments look at it.
+    pub name: Option<Name>,
+}
+
+/// The name of a word that reads as a named argument.
+#[derive(Clone, Debug)]
+pub struct Name {
+    /// The name itself, quotes and colon left out.
+    pub text: Box<str>,
+    /// Where it stands, colon left out.
+    pub span: Span,
+}
+
+/// How a piece of text was quoted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quote {
+    /// Not at all.
+    Bare,
+    /// `"…"`
+    Double,
+    /// `'…'`
+    Single,
+    /// A heredoc whose known `$names` are replaced.
+    Heredoc,
+    /// `<<'MARK'`: nothing is replaced.
+    Verbatim,
+}
+
+/// A piece of a word.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Text or variable.
+    pub kind: PartKind,
+    /// How it was quoted.
+    pub quote: Quote,
+    /// For `Text` the text itself (quotes left out); for `Var` the `$name`; for `Owned` the source it came from.
+    pub span: Span,
+}
+
+/// What a part is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PartKind {
+    /// The source under the span is the text.
+    Text,
+    /// The text differs from the source: an escape, a heredoc with its indentation or carriage returns removed.
+    Owned(Box<str>),
+    /// The source under the span is `$name`.
+    Var,
+}
+
+impl Script {
+    /// The words of a statement.
+    pub fn words(&self, statement: &Statement) -> &[Word] {
+        &self.words[statement.words.start as usize..statement.words.end as usize]
+    }
+
+    /// All parts of a word, the name of a named argument included.
+    pub fn parts(&self, word: &Word) -> &[Part] {
+        &self.parts[word.parts.start as usize..word.parts.end as usize]
+    }
+
+    /// The parts of a word's value: without the name of a named argument.
+    pub fn value_parts(&self, word: &Word) -> &[Part] {
+        let parts = self.parts(word);
+        if word.name.is_some() { &parts[1..] } else { parts }
+    }
+
+    /// The text of a part; for a variable the `$name` as written.
+    pub fn text<'a>(&'a self, part: &'a Part) -> &'a str {
+        match &part.kind {
+            PartKind::Owned(text) => text,
+            PartKind::Text | PartKind::Var => self.source.slice(part.span),
+        }
+    }
+}
