@@ -5,6 +5,7 @@
 #[cfg(feature = "demo")]
 pub mod demo;
 pub mod diagnostic;
+pub mod event;
 pub mod json;
 pub mod sensitive;
 pub mod source;
