@@ -5,6 +5,7 @@
 #[cfg(feature = "demo")]
 pub mod demo;
 pub mod diagnostic;
+pub mod duration;
 pub mod event;
 pub mod json;
 pub mod sensitive;
