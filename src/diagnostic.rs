@@ -49,7 +49,15 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// An error without a place.
     pub fn error(code: &'static str, title: impl Into<String>) -> Self {
-        Self { code, severity: Severity::Error, title: title.into(), label: None, second: None, help: None, detail: None }
+        Self {
+            code,
+            severity: Severity::Error,
+            title: title.into(),
+            label: None,
+            second: None,
+            help: None,
+            detail: None,
+        }
     }
 
     /// A warning without a place.

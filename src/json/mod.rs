@@ -1,0 +1,1 @@
+//! JSON as it came: checked text first, trees only for what is touched.
