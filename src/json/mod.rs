@@ -1,1 +1,15 @@
 //! JSON as it came: checked text first, trees only for what is touched.
+//!
+//! Owns: reading and checking JSON text, exact numbers, pointers, paths, comparison, schemas and the turning of words into values.
+//! May use: `source`. Must not: know the protocol or scripts, do any input or output, or send a number through `f64`.
+
+pub mod number;
+pub mod raw;
+pub mod read;
+mod text;
+pub mod value;
+
+pub use number::Number;
+pub use raw::Raw;
+pub use read::{Limits, ReadError, Remark, RemarkKind};
+pub use value::{Json, JsonKind, Object};
