@@ -10,3 +10,4 @@ pub mod event;
 pub mod json;
 pub mod sensitive;
 pub mod source;
+pub mod syntax;

@@ -1,0 +1,283 @@
+//! From text to tokens without a gap. The patterns are in `token`; here is what patterns cannot know: whether a word
+//! goes on, and which heredocs a line has opened.
+
+use std::collections::VecDeque;
+
+use logos::Logos;
+use memchr::memchr;
+
+use super::heredoc::{self, Opener};
+use super::name;
+use super::token::{Token, TokenKind};
+use crate::source::Span;
+
+/// After this many heredocs without an end line near misses are no longer looked for: each one costs a search
+/// through the rest of the source.
+const NEAR_MISSES: u32 = 8;
+
+/// The tokens of a source. They follow each other without a gap and cover all of it.
+#[derive(Debug)]
+pub struct Lexer<'s> {
+    inner: logos::Lexer<'s, TokenKind>,
+    /// Tokens already found: the bodies behind a line with heredocs.
+    ready: VecDeque<Token>,
+    /// Marks of the heredocs opened on this line.
+    marks: Vec<&'s str>,
+    /// Where the current word starts; `None` between words.
+    word: Option<u32>,
+    /// Length of the quoted segment the word starts with, 0 where it starts bare.
+    quoted: u32,
+    near_misses: u32,
+}
+
+impl<'s> Lexer<'s> {
+    /// A lexer at the start of `text`, which must be shorter than 4 GiB.
+    pub fn new(text: &'s str) -> Self {
+        Self {
+            inner: TokenKind::lexer(text),
+            ready: VecDeque::new(),
+            marks: Vec::new(),
+            word: None,
+            quoted: 0,
+            near_misses: 0,
+        }
+    }
+
+    fn span(&self) -> Span {
+        let range = self.inner.span();
+        Span::new(range.start as u32, range.end as u32)
+    }
+
+    /// A token inside a word.
+    fn segment(&mut self, kind: TokenKind) -> Token {
+        let span = self.span();
+        if self.word.is_none() {
+            self.word = Some(span.start);
+            let is_quoted = matches!(kind, TokenKind::Double | TokenKind::Single);
+            self.quoted = if is_quoted { span.len() } else { 0 };
+        }
+        Token { kind, span }
+    }
+
+    /// A token between words.
+    fn gap(&mut self, kind: TokenKind) -> Token {
+        self.word = None;
+        Token { kind, span: self.span() }
+    }
+
+    /// A comment opener: within a word it is text, else the rest of the line belongs to it.
+    fn comment(&mut self) -> Token {
+        if self.word.is_some() {
+            return self.segment(TokenKind::Bare);
+        }
+        let rest = self.inner.remainder();
+        let line = &rest[..memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len())];
+        self.inner.bump(line.strip_suffix('\r').unwrap_or(line).len());
+        self.gap(TokenKind::Comment)
+    }
+
+    /// `<<`: where a word or a named argument's value starts it opens a heredoc, elsewhere it is text.
+    fn opener(&mut self) -> Token {
+        let span = self.span();
+        let text = self.inner.source();
+        let is_start = self.word.is_none_or(|start| {
+            name::is_name_prefix(&text[start as usize..span.start as usize], self.quoted as usize)
+        });
+        if !is_start {
+            return self.segment(TokenKind::Bare);
+        }
+        let Some(opener) = Opener::read(&text[span.start as usize..]) else {
+            return self.segment(TokenKind::BadOpener);
+        };
+        self.inner.bump(opener.length - span.len() as usize);
+        self.marks.push(opener.mark);
+        self.segment(TokenKind::Opener)
+    }
+
+    /// A line end: the bodies of the heredocs of the line follow.
+    fn newline(&mut self) -> Token {
+        let newline = self.gap(TokenKind::Newline);
+        if self.marks.is_empty() {
+            return newline;
+        }
+        let rest = self.inner.remainder();
+        let base = newline.span.end;
+        let mut at = 0;
+        let mut marks = std::mem::take(&mut self.marks).into_iter().peekable();
+        let mut push = |ready: &mut VecDeque<Token>, kind, length: usize| {
+            let start = base + at as u32;
+            ready.push_back(Token { kind, span: Span::new(start, start + length as u32) });
+            at += length;
+            at
+        };
+        let mut done = 0;
+        while let Some(mark) = marks.next() {
+            let extent = heredoc::extent(&rest[done..], mark, self.near_misses < NEAR_MISSES);
+            done = push(&mut self.ready, TokenKind::Body, extent.body);
+            let Some(end) = extent.end else {
+                break;
+            };
+            self.near_misses += u32::from(extent.near);
+            let kind = if extent.near { TokenKind::NearEnd } else { TokenKind::End };
+            done = push(&mut self.ready, kind, end);
+            // The line end behind the last body is an ordinary one.
+            if marks.peek().is_some() {
+                let length = match rest[done..].as_bytes() {
+                    [] => break,
+                    [b'\r', ..] => 2,
+                    _ => 1,
+                };
+                done = push(&mut self.ready, TokenKind::Newline, length);
+            }
+        }
+        self.inner.bump(done);
+        newline
+    }
+}
+
+impl Iterator for Lexer<'_> {
+    type Item = Token;
+
+    fn next(&mut self) -> Option<Token> {
+        if let Some(token) = self.ready.pop_front() {
+            return Some(token);
+        }
+        // The patterns leave no character out; if one did, it would be shown as a stray one.
+        let kind = self.inner.next()?.unwrap_or(TokenKind::Control);
+        Some(match kind {
+            TokenKind::Bare | TokenKind::Double | TokenKind::Single | TokenKind::OpenDouble | TokenKind::OpenSingle => {
+                self.segment(kind)
+            }
+            TokenKind::Comment => self.comment(),
+            TokenKind::Opener => self.opener(),
+            TokenKind::Newline => self.newline(),
+            TokenKind::Bom if self.inner.span().start > 0 => self.segment(TokenKind::Invisible),
+            TokenKind::Control | TokenKind::Invisible | TokenKind::CurlyQuote => self.segment(kind),
+            _ => self.gap(kind),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lexer, TokenKind};
+
+    fn kinds(text: &str) -> Vec<(TokenKind, &str)> {
+        Lexer::new(text).map(|token| (token.kind, &text[token.span.start as usize..token.span.end as usize])).collect()
+    }
+
+    fn rebuilt(text: &str) -> String {
+        kinds(text).into_iter().map(|(_, lexeme)| lexeme).collect()
+    }
+
+    #[test]
+    fn words_quotes_and_comments() {
+        use TokenKind::{Bare, Blank, Comment, Double, Newline, Single};
+        assert_eq!(
+            kinds("a b:\"c d\"'e' # x\r\n//y"),
+            [
+                (Bare, "a"),
+                (Blank, " "),
+                (Bare, "b:"),
+                (Double, "\"c d\""),
+                (Single, "'e'"),
+                (Blank, " "),
+                (Comment, "# x"),
+                (Newline, "\r\n"),
+                (Comment, "//y"),
+            ]
+        );
+    }
+
+    #[test]
+    fn comment_openers_inside_words_are_text() {
+        for text in ["a#b", "http://x", "a//b", "/a//b", "\"x\"#y", "'x'//y", "a<#b", "a<//b"] {
+            let tokens = kinds(text);
+            assert!(tokens.iter().all(|(kind, _)| *kind != TokenKind::Comment), "{text}: {tokens:?}");
+        }
+        assert_eq!(kinds("#a\"b"), [(TokenKind::Comment, "#a\"b")]);
+        assert_eq!(kinds("///"), [(TokenKind::Comment, "///")]);
+    }
+
+    #[test]
+    fn escapes_do_not_close_a_quote() {
+        use TokenKind::{Bare, Blank, Double, Newline, OpenDouble, OpenSingle};
+        assert_eq!(kinds(r#""a\"b" "\\" "\x""#)[0], (Double, r#""a\"b""#));
+        assert_eq!(kinds(r#""\\"x"#), [(Double, r#""\\""#), (Bare, "x")]);
+        assert_eq!(kinds("\"a\\\"\nb"), [(OpenDouble, "\"a\\\""), (Newline, "\n"), (Bare, "b")]);
+        assert_eq!(kinds("\"a\\"), [(OpenDouble, "\"a\\")]);
+        assert_eq!(kinds("x 'a"), [(Bare, "x"), (Blank, " "), (OpenSingle, "'a")]);
+    }
+
+    #[test]
+    fn heredocs_are_read_in_order() {
+        use TokenKind::{Bare, Blank, Body, Comment, End, Newline, Opener};
+        assert_eq!(
+            kinds("c <<A x:<<-'B' # n\n1\n A \r\n\tB\nd"),
+            [
+                (Bare, "c"),
+                (Blank, " "),
+                (Opener, "<<A"),
+                (Blank, " "),
+                (Bare, "x:"),
+                (Opener, "<<-'B'"),
+                (Blank, " "),
+                (Comment, "# n"),
+                (Newline, "\n"),
+                (Body, "1\n"),
+                (End, " A "),
+                (Newline, "\r\n"),
+                (Body, ""),
+                (End, "\tB"),
+                (Newline, "\n"),
+                (Bare, "d"),
+            ]
+        );
+    }
+
+    #[test]
+    fn openers_count_only_where_a_value_starts() {
+        use TokenKind::{BadOpener, Bare, NearEnd, Opener};
+        let has = |text: &str, kind| kinds(text).iter().any(|(found, _)| *found == kind);
+        for text in ["a<<b", "a:b<<c", "\"a\"<<b", "x://<<b", "1:<<b", "$a:<<b", "\"$a\":<<b", "a<<'b'", "'a'b:<<c"] {
+            assert!(!has(text, Opener) && !has(text, BadOpener), "{text}");
+        }
+        for text in ["<<b", "a:<<b", "\"a b\":<<b", "'$a':<<b", "é:<<\"b\""] {
+            assert!(has(text, Opener), "{text}");
+        }
+        for text in ["<<", "a:<<", "<<1", "<<b;", "<<'b", "<<<"] {
+            assert!(has(text, BadOpener), "{text}");
+        }
+        assert_eq!(kinds("a<<b"), [(Bare, "a"), (Bare, "<<"), (Bare, "b")]);
+        assert!(has("<<EOF\nx\nEOF;\ny", NearEnd));
+    }
+
+    #[test]
+    fn strays_are_told_apart() {
+        use TokenKind::{Bare, Bom, Control, CurlyQuote, Invisible, LoneCr, WideSpace};
+        assert_eq!(
+            kinds("\u{FEFF}a\u{7}b\u{A0}\u{201C}\r\u{200B}\u{FEFF}é\u{85}\u{3000}"),
+            [
+                (Bom, "\u{FEFF}"),
+                (Bare, "a"),
+                (Control, "\u{7}"),
+                (Bare, "b"),
+                (WideSpace, "\u{A0}"),
+                (CurlyQuote, "\u{201C}"),
+                (LoneCr, "\r"),
+                (Invisible, "\u{200B}"),
+                (Invisible, "\u{FEFF}"),
+                (Bare, "é"),
+                (Control, "\u{85}"),
+                (WideSpace, "\u{3000}"),
+            ]
+        );
+    }
+
+    #[test]
+    fn lexemes_rebuild_the_source() {
+        for text in ["", "\r\n", "a \"b\\\"c\" 'd' <<E # f\n g\nE\n", "<<A <<B\nx\nA", "<<A <<B\r\nA\r\n", "\\\r\0é\u{2028}"] {
+            assert_eq!(rebuilt(text), text);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Where a word reads as a named argument: the one place that decides what a name is.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::parts;
+
+/// Length in bytes of the name at the start of bare `text`, the colon behind it left out; `None` where the text is
+/// positional: no name, `x://…`, or a drive letter (`C:\`, `C:/`).
+pub(super) fn bare_name(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let length = bytes.iter().position(|byte| !is_name_byte(*byte)).unwrap_or(bytes.len());
+    let length = if bytes.get(length).is_some_and(|byte| !byte.is_ascii()) { long_name(text)? } else { length };
+    if bytes.get(length) != Some(&b':') || length == 0 {
+        return None;
+    }
+    if bytes[0].is_ascii() && !(bytes[0].is_ascii_alphabetic() || bytes[0] == b'_') {
+        return None;
+    }
+    let rest = &bytes[length + 1..];
+    let is_drive = length == 1 && bytes[0].is_ascii_alphabetic() && matches!(rest.first(), Some(b'\\' | b'/'));
+    let is_url = rest.starts_with(b"//");
+    (!is_drive && !is_url).then_some(length)
+}
+
+const fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
+}
+
+/// The same for text with other letters than ASCII; the slow way.
+fn long_name(text: &str) -> Option<usize> {
+    static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[\p{L}_][\p{L}\p{N}_.-]*").ok());
+    NAME.as_ref()?.find(text).map(|found| found.end())
+}
+
+/// True where the quoted segment `token` (with its quotes) can be a name: any text, but no `$name` that would be
+/// replaced before the name is known.
+pub(super) fn quoted_can_name(token: &str) -> bool {
+    token.starts_with('\'') || !parts::has_variable(token)
+}
+
+/// True where `prefix`, the start of a word, is a name with its colon and nothing else: a heredoc may follow.
+/// `quoted` is the length of the quoted segment the word starts with, 0 where it starts bare.
+pub(super) fn is_name_prefix(prefix: &str, quoted: usize) -> bool {
+    if quoted == 0 {
+        return bare_name(prefix).is_some_and(|length| length + 1 == prefix.len());
+    }
+    prefix.get(quoted..) == Some(":") && quoted_can_name(&prefix[..quoted])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bare_name;
+
+    #[test]
+    fn names_are_letters_digits_and_three_marks() {
+        for (text, length) in [
+            ("a:1", Some(1)),
+            ("user_id:$x", Some(7)),
+            ("a.b-c:", Some(5)),
+            ("größe:1", Some(7)),
+            ("名前:x", Some(6)),
+            ("_:1", Some(1)),
+            ("C:x", Some(1)),
+            ("urn:a:b", Some(3)),
+            ("http://x", None),
+            ("C:\\x", None),
+            ("c:/x", None),
+            ("1a:x", None),
+            ("-a:x", None),
+            (":x", None),
+            ("a", None),
+            ("", None),
+            ("a b:", None),
+            ("a$b:c", None),
+            ("ab:/x", Some(2)),
+        ] {
+            assert_eq!(bare_name(text), length, "{text}");
+        }
+    }
+}

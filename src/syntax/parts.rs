@@ -1,0 +1,203 @@
+//! The one place that splits text at `$name`, takes escapes out and undoes the indentation of heredocs.
+
+use memchr::{memchr, memchr2};
+
+use super::ast::{Part, PartKind, Quote};
+use super::heredoc::{self, Opener};
+use crate::source::Span;
+
+/// Length of the `$name` at the start of `text`, 0 where there is none.
+fn variable(text: &[u8]) -> usize {
+    match text {
+        [b'$', first, rest @ ..] if first.is_ascii_alphabetic() || *first == b'_' => {
+            2 + rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count()
+        }
+        _ => 0,
+    }
+}
+
+/// True where `text` holds a `$name`.
+pub(super) fn has_variable(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(b'$', bytes).any(|at| variable(&bytes[at..]) > 0)
+}
+
+/// Splits segments of one source into parts. It remembers how far it has looked for a `$`, so that text without one
+/// costs nothing.
+#[derive(Debug)]
+pub(super) struct Splitter<'s> {
+    text: &'s str,
+    /// There is no `$` from `seen` up to `dollar`.
+    seen: usize,
+    dollar: usize,
+}
+
+impl<'s> Splitter<'s> {
+    pub(super) const fn new(text: &'s str) -> Self {
+        Self { text, seen: 0, dollar: 0 }
+    }
+
+    /// Whether there is a `$` under `span`.
+    fn has_dollar(&mut self, span: Span) -> bool {
+        let (start, end) = (span.start as usize, span.end as usize);
+        if start < self.seen {
+            // Going back must not throw away what was found further on.
+            return memchr(b'$', &self.text.as_bytes()[start..end]).is_some();
+        }
+        if self.dollar < start || self.seen == self.dollar {
+            let rest = &self.text.as_bytes()[start..];
+            (self.seen, self.dollar) = (start, memchr(b'$', rest).map_or(self.text.len(), |at| start + at));
+        }
+        self.dollar < end
+    }
+
+    /// `text = { variable | ? any other text ? } ;` for text in which nothing is escaped.
+    pub(super) fn plain(&mut self, span: Span, quote: Quote, out: &mut Vec<Part>) {
+        if !self.has_dollar(span) {
+            out.push(Part { kind: PartKind::Text, quote, span });
+            return;
+        }
+        let mut builder = Builder::new(self.text, span.start, quote, out);
+        builder.variables(span.start as usize, span.end as usize);
+        builder.finish(span);
+    }
+
+    /// The inside of double quotes: `\"` and `\\` are escapes, any other backslash is text.
+    pub(super) fn double(&mut self, span: Span, out: &mut Vec<Part>) {
+        let bytes = self.text.as_bytes();
+        let (mut at, end) = (span.start as usize, span.end as usize);
+        if memchr(b'\\', &bytes[at..end]).is_none() {
+            return self.plain(span, Quote::Double, out);
+        }
+        let mut builder = Builder::new(self.text, span.start, Quote::Double, out);
+        while let Some(found) = memchr2(b'\\', b'$', &bytes[at..end]) {
+            at += found;
+            match bytes[at..end] {
+                [b'\\', b'\\' | b'"', ..] => {
+                    builder.skip(at, at + 1);
+                    at += 2;
+                }
+                [b'$', ..] => {
+                    let length = variable(&bytes[at..end]);
+                    if length > 0 {
+                        builder.variable(at, at + length);
+                    }
+                    at += length.max(1);
+                }
+                _ => at += 1,
+            }
+        }
+        builder.finish(span);
+    }
+
+    /// The body of a heredoc: without its last line end, carriage returns before line feeds and, for `<<-`, the
+    /// common indentation.
+    pub(super) fn body(&mut self, body: Span, opener: &Opener<'_>, out: &mut Vec<Part>) {
+        let text = &self.text[body.start as usize..body.end as usize];
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        let span = Span::new(body.start, body.start + text.len() as u32);
+        let quote = if opener.verbatim { Quote::Verbatim } else { Quote::Heredoc };
+        let indent = if opener.dedent { heredoc::common_indent(text) } else { "" };
+        if indent.is_empty() && memchr::memmem::find(text.as_bytes(), b"\r\n").is_none() {
+            if opener.verbatim {
+                out.push(Part { kind: PartKind::Text, quote, span });
+            } else {
+                self.plain(span, quote, out);
+            }
+            return;
+        }
+        let mut builder = Builder::new(self.text, span.start, quote, out);
+        let (mut at, end) = (span.start as usize, span.end as usize);
+        while at < end {
+            let next = memchr(b'\n', &self.text.as_bytes()[at..end]).map_or(end, |found| at + found + 1);
+            let line = &self.text[at..next];
+            let content = at + heredoc::shared(line, indent);
+            let return_at = if line.ends_with("\r\n") { next - 2 } else { next };
+            builder.skip(at, content);
+            if !opener.verbatim {
+                builder.variables(content.min(return_at), return_at);
+            }
+            if return_at < next {
+                builder.skip(return_at, return_at + 1);
+            }
+            at = next;
+        }
+        builder.finish(span);
+    }
+}
+
+/// Collects the parts of one segment: text between variables, owned where something was left out of it.
+struct Builder<'a> {
+    text: &'a str,
+    quote: Quote,
+    out: &'a mut Vec<Part>,
+    /// Number of parts before the first one of this segment.
+    before: usize,
+    /// Where the current piece starts.
+    piece: usize,
+    /// Where the part of the piece that is not yet in `owned` starts.
+    rest: usize,
+    owned: String,
+    is_changed: bool,
+}
+
+impl<'a> Builder<'a> {
+    fn new(text: &'a str, start: u32, quote: Quote, out: &'a mut Vec<Part>) -> Self {
+        let (before, start) = (out.len(), start as usize);
+        Self { text, quote, out, before, piece: start, rest: start, owned: String::new(), is_changed: false }
+    }
+
+    /// Leaves out the bytes from `from` to `to`.
+    fn skip(&mut self, from: usize, to: usize) {
+        if from < to {
+            self.owned.push_str(&self.text[self.rest..from]);
+            self.rest = to;
+            self.is_changed = true;
+        }
+    }
+
+    /// Ends the piece before a variable and starts one behind it.
+    fn variable(&mut self, from: usize, to: usize) {
+        self.flush(from);
+        let span = Span::new(from as u32, to as u32);
+        self.out.push(Part { kind: PartKind::Var, quote: self.quote, span });
+        (self.piece, self.rest) = (to, to);
+    }
+
+    /// Finds the variables from `at` to `end`.
+    fn variables(&mut self, mut at: usize, end: usize) {
+        let bytes = self.text.as_bytes();
+        while let Some(found) = memchr(b'$', &bytes[at..end]) {
+            at += found;
+            let length = variable(&bytes[at..end]);
+            if length > 0 {
+                self.variable(at, at + length);
+            }
+            at += length.max(1);
+        }
+    }
+
+    fn flush(&mut self, end: usize) {
+        let span = Span::new(self.piece as u32, end as u32);
+        if self.is_changed {
+            self.owned.push_str(&self.text[self.rest..end]);
+            let text = std::mem::take(&mut self.owned);
+            if !text.is_empty() {
+                self.out.push(Part { kind: PartKind::Owned(text.into()), quote: self.quote, span });
+            }
+            self.is_changed = false;
+        } else if !span.is_empty() {
+            self.out.push(Part { kind: PartKind::Text, quote: self.quote, span });
+        }
+    }
+
+    /// Ends the segment; one that came to nothing still has a part, so that its quoting is known.
+    fn finish(mut self, span: Span) {
+        self.flush(span.end as usize);
+        if self.out.len() == self.before {
+            let kind = if span.is_empty() { PartKind::Text } else { PartKind::Owned("".into()) };
+            self.out.push(Part { kind, quote: self.quote, span });
+        }
+    }
+}
