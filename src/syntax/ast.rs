@@ -1,6 +1,7 @@
 //! The tree of a script: statements, words, parts. Spans point into one source; text is owned only where an
 //! escape changed it. No command names, no meaning.
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -113,5 +114,12 @@ impl Script {
             PartKind::Owned(text) => text,
             PartKind::Text | PartKind::Var => self.source.slice(part.span),
         }
+    }
+}
+
+/// A script prints itself exactly as it was written.
+impl fmt::Display for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.source.text())
     }
 }

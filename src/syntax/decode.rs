@@ -72,7 +72,10 @@ mod tests {
 
     fn utf16(text: &str, little: bool, mark: bool) -> Vec<u8> {
         let mark = mark.then_some(0xFEFF);
-        mark.into_iter().chain(text.encode_utf16()).flat_map(|unit| if little { unit.to_le_bytes() } else { unit.to_be_bytes() }).collect()
+        mark.into_iter()
+            .chain(text.encode_utf16())
+            .flat_map(|unit| if little { unit.to_le_bytes() } else { unit.to_be_bytes() })
+            .collect()
     }
 
     #[test]

@@ -9,9 +9,6 @@ use super::version::LANGUAGE_VERSION;
 use crate::diagnostic::Diagnostic;
 use crate::source::{Source, Span};
 
-/// The code of [`open_quote`].
-pub(super) const OPEN_QUOTE: &str = "mcp::syntax::open_quote";
-
 /// The rest of the line from byte `from` on, without its line end.
 fn rest_of_line(source: &Source, from: u32) -> &str {
     let rest = &source.text()[from as usize..];
@@ -45,13 +42,17 @@ pub(super) fn open_quote(source: &Arc<Source>, token: Span, is_glued: bool) -> D
         let before = source.slice(Span::new(line.start, token.start));
         let start = before.rfind([' ', '\t']).map_or(0, |at| at + 1);
         let after = &text[..text.find([' ', '\t']).unwrap_or(text.len())];
-        format!("an apostrophe in a bare word opens a quote: write \"{}{}\" in double quotes", &before[start..], short(after))
+        format!(
+            "an apostrophe in a bare word opens a quote: write \"{}{}\" in double quotes",
+            &before[start..],
+            short(after)
+        )
     } else if quote == '"' && text.len() > 1 && text.ends_with("\\\"") {
         "\\\" is a quote inside the text, not its end: close it with one more \", or write \\\\ for a backslash at the end".into()
     } else {
         format!("close it with {quote} on this line; text of several lines is a heredoc: <<EOF … EOF")
     };
-    Diagnostic::error(OPEN_QUOTE, "a quote is left open")
+    Diagnostic::error("mcp::syntax::open_quote", "a quote is left open")
         .at(source, Span::new(token.start, token.start + 1), "opened here and not closed on this line")
         .help(help)
 }
@@ -59,8 +60,9 @@ pub(super) fn open_quote(source: &Arc<Source>, token: Span, is_glued: bool) -> D
 /// `near` is a line that resembles the mark.
 pub(super) fn open_heredoc(source: &Arc<Source>, opener: Span, read: &Opener<'_>, near: Option<Span>) -> Diagnostic {
     let mark = read.mark;
-    let error = Diagnostic::error("mcp::syntax::open_heredoc", format!("the heredoc has no end: no line holds only {mark}"))
-        .at(source, opener, "opened here");
+    let error =
+        Diagnostic::error("mcp::syntax::open_heredoc", format!("the heredoc has no end: no line holds only {mark}"))
+            .at(source, opener, "opened here");
     match near {
         Some(near) => error
             .and(source, near, format!("is this the end? it must be {mark} and nothing else"))

@@ -80,9 +80,9 @@ impl<'s> Lexer<'s> {
     fn opener(&mut self) -> Token {
         let span = self.span();
         let text = self.inner.source();
-        let is_start = self.word.is_none_or(|start| {
-            name::is_name_prefix(&text[start as usize..span.start as usize], self.quoted as usize)
-        });
+        let is_start = self
+            .word
+            .is_none_or(|start| name::is_name_prefix(&text[start as usize..span.start as usize], self.quoted as usize));
         if !is_start {
             return self.segment(TokenKind::Bare);
         }
@@ -276,7 +276,9 @@ mod tests {
 
     #[test]
     fn lexemes_rebuild_the_source() {
-        for text in ["", "\r\n", "a \"b\\\"c\" 'd' <<E # f\n g\nE\n", "<<A <<B\nx\nA", "<<A <<B\r\nA\r\n", "\\\r\0é\u{2028}"] {
+        for text in
+            ["", "\r\n", "a \"b\\\"c\" 'd' <<E # f\n g\nE\n", "<<A <<B\nx\nA", "<<A <<B\r\nA\r\n", "\\\r\0é\u{2028}"]
+        {
             assert_eq!(rebuilt(text), text);
         }
     }

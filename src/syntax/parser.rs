@@ -92,6 +92,8 @@ struct Parser<'s> {
     broken: Vec<u32>,
     /// Something on the current line is wrong.
     is_broken: bool,
+    /// The current word has an open quote.
+    is_open: bool,
     /// Kinds of stray characters already reported on this line.
     strays: Vec<TokenKind>,
     completeness: Completeness,
@@ -120,6 +122,7 @@ impl<'s> Parser<'s> {
             uncounted: 0,
             broken: Vec::new(),
             is_broken: false,
+            is_open: false,
             strays: Vec::new(),
             completeness: Completeness::Complete,
             errors_before_open: 0,
@@ -153,18 +156,18 @@ impl<'s> Parser<'s> {
             self.advance();
         }
         loop {
+            let before = self.statements.len();
             self.line();
-            match self.token.kind {
-                TokenKind::Newline => {
-                    self.advance();
-                    self.bodies();
-                    self.end_line();
-                }
-                _ => break,
+            let goes_on = self.token.kind == TokenKind::Newline;
+            if goes_on {
+                self.advance();
+            }
+            self.bodies();
+            self.end_line(before);
+            if !goes_on {
+                break;
             }
         }
-        self.bodies();
-        self.end_line();
         let is_only = self.errors_before_open == 0 && self.completeness == Completeness::OpenHeredoc
             || self.errors.len() == 1 && self.completeness == Completeness::OpenQuote;
         if self.uncounted > 0 {
@@ -193,13 +196,13 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn end_line(&mut self) {
+    /// Notes whether the statement of the line, the one behind the first `before`, has an error.
+    fn end_line(&mut self, before: usize) {
         if self.is_broken {
             self.is_broken = false;
             self.strays.clear();
-            let last = self.statements.len().wrapping_sub(1) as u32;
-            if !self.statements.is_empty() && self.broken.last() != Some(&last) {
-                self.broken.push(last);
+            if self.statements.len() > before {
+                self.broken.push(before as u32);
             }
         }
     }
@@ -250,6 +253,7 @@ impl<'s> Parser<'s> {
         let first = self.parts.len();
         let name = self.name();
         let value = self.token.span.start;
+        self.is_open = false;
         let value_part = self.parts.len();
         self.value(name.is_some());
         let mut span = Span::new(start, self.token.span.start);
@@ -341,7 +345,7 @@ impl<'s> Parser<'s> {
                 self.report(error::heredoc_mark(self.source, span));
                 self.parts.push(Part { kind: PartKind::Text, quote: Quote::Bare, span });
             }
-            TokenKind::Control | TokenKind::Invisible | TokenKind::CurlyQuote | TokenKind::Bom => {
+            TokenKind::Control | TokenKind::Invisible | TokenKind::CurlyQuote => {
                 self.stray();
                 let span = self.advance().span;
                 self.parts.push(Part { kind: PartKind::Text, quote: Quote::Bare, span });
@@ -369,7 +373,8 @@ impl<'s> Parser<'s> {
         let is_glued = token.span.start > 0
             && self.text[..token.span.start as usize].chars().next_back().is_some_and(char::is_alphanumeric);
         self.report(error::open_quote(self.source, token.span, is_glued));
-        if token.span.end as usize == self.text.len() {
+        self.is_open = true;
+        if token.span.end as usize == self.text.len() && self.completeness == Completeness::Complete {
             self.completeness = Completeness::OpenQuote;
         }
         let quote = if token.kind == TokenKind::OpenDouble { Quote::Double } else { Quote::Single };
@@ -439,17 +444,7 @@ impl<'s> Parser<'s> {
         let starts = parts
             .first()
             .is_some_and(|part| part.quote == Quote::Bare && self.slice(part.span).starts_with(['{', '[']));
-        starts && parts.iter().any(|part| matches!(part.quote, Quote::Double | Quote::Single)) && !self.ends_open()
-    }
-
-    /// Whether the word that was just read ends with an open quote, which is the error to report then.
-    fn ends_open(&self) -> bool {
-        self.errors.last().is_some_and(|error| {
-            error.code == error::OPEN_QUOTE
-                && error.label.as_ref().is_some_and(|label| {
-                    self.parts.last().is_some_and(|part| label.span.end == part.span.start)
-                })
-        })
+        starts && !self.is_open && parts.iter().any(|part| matches!(part.quote, Quote::Double | Quote::Single))
     }
 
     /// Skips the tokens of this line that start before byte `end`.
@@ -478,7 +473,7 @@ impl<'s> Parser<'s> {
 
     /// Reports the current token as a character that has no place here, once for each kind and line.
     fn stray(&mut self) {
-        let kind = if self.token.kind == TokenKind::Bom { TokenKind::Invisible } else { self.token.kind };
+        let kind = self.token.kind;
         if self.strays.contains(&kind) {
             return;
         }
@@ -493,3 +488,6 @@ impl<'s> Parser<'s> {
         self.report(error);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -62,7 +62,9 @@ mod tests {
         assert_eq!(number("# mcp-tester: 1"), Some(14..15));
         assert_eq!(number("#mcp-tester:2.0  "), Some(12..15));
         assert_eq!(number("# mcp-tester: v3"), Some(14..16));
-        for text in ["# mcp-tester: checks the login", "#!/usr/bin/env mcp-tester", "# mcp-tester", "# x", "# mcp-tester:"] {
+        for text in
+            ["# mcp-tester: checks the login", "#!/usr/bin/env mcp-tester", "# mcp-tester", "# x", "# mcp-tester:"]
+        {
             assert_eq!(number(text), None, "{text}");
         }
     }
