@@ -20,7 +20,8 @@
 //! | zoo | `schema_zoo`, `zoo_union`, `zoo_refs`, `zoo_maps`, … | every shape of input schema; arguments come back untouched |
 //! | content | `image`, `audio`, `resource_link`, `embedded`, `mixed`, `unicode`, `big`, … | kinds and sizes of content |
 //! | output | `weather`, `bad_output` | output schemas that hold, and one that is broken on request |
-//! | flow | `slow`, `log`, `header_echo` | progress, cancellation, log messages, `Mcp-Param-*` headers |
+//! | flow | `slow`, `log`, `header_echo`, `touch`, `announce` | progress, cancellation, log messages, `Mcp-Param-*` headers, change notifications |
+//! | questions | `confirm_delete`, `interview`, `summarize`, `show_roots` | elicitation, sampling and roots, by server request or by multi round trip |
 //!
 //! Arguments are checked against the tool's input schema first; what does not fit is answered with `isError: true` and
 //! a text that names the argument. An unknown tool is the protocol error -32602 on every revision.
@@ -38,6 +39,7 @@ mod serve;
 mod server;
 mod state;
 mod tool;
+mod tools_ask;
 mod tools_basic;
 mod tools_content;
 mod tools_flow;

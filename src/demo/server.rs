@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU8;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
@@ -51,12 +51,13 @@ impl Demo {
         Self { shared, closing, level: Arc::default(), subscribed: Arc::default() }
     }
 
-    fn subscribed(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
+    fn subscribed(&self) -> MutexGuard<'_, BTreeSet<String>> {
         self.subscribed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ServerHandler for Demo {
+    #[expect(deprecated, reason = "the SDK marks logging as deprecated; every revision still has it")]
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
