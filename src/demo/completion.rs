@@ -32,7 +32,10 @@ pub(super) fn complete(params: &CompleteRequestParams, shared: &Shared) -> Resul
         ("demo://docs/{section}/{page}", "section") => DOCS.iter().map(|(section, _)| (*section).to_owned()).collect(),
         ("demo://docs/{section}/{page}", "page") => depending(&DOCS, context("section")),
         (place, _) => {
-            return Err(ErrorData::invalid_params(format!("Nothing to complete: argument {argument} of {place}"), None));
+            return Err(ErrorData::invalid_params(
+                format!("Nothing to complete: argument {argument} of {place}"),
+                None,
+            ));
         }
     };
     let typed = params.argument.value.as_str();

@@ -1,10 +1,9 @@
 //! Prompts of the demo server.
 
 use rmcp::model::{
-    ErrorData, GetPromptRequestParams, GetPromptResult, JsonObject, ListPromptsResult, PaginatedRequestParams, Prompt,
-    PromptArgument, PromptMessage, ResourceContents, Role,
+    ContentBlock, ErrorData, GetPromptRequestParams, GetPromptResult, JsonObject, ListPromptsResult,
+    PaginatedRequestParams, Prompt, PromptArgument, PromptMessage, ResourceContents, Role,
 };
-use rmcp::model::ContentBlock;
 use serde_json::{Value, json};
 
 use super::resources::{LOGO_PNG, page};
@@ -13,7 +12,8 @@ fn list() -> Vec<Prompt> {
     let needed = |name: &str, about: &str| PromptArgument::new(name).with_description(about).with_required(true);
     let optional = |name: &str, about: &str| PromptArgument::new(name).with_description(about).with_required(false);
     vec![
-        Prompt::new("greet", Some("Greets somebody."), Some(vec![needed("name", "Who is greeted.")])).with_title("Greet"),
+        Prompt::new("greet", Some("Greets somebody."), Some(vec![needed("name", "Who is greeted.")]))
+            .with_title("Greet"),
         Prompt::new(
             "persona_developer",
             Some("Makes the model a developer in a language."),

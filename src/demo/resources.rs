@@ -18,7 +18,8 @@ pub(super) const CLOCK_URI: &str = "mcp://time";
 /// The binary resource.
 pub(super) const LOGO_URI: &str = "demo://logo";
 /// An 8 by 8 pixel chequerboard, as a PNG file in Base64.
-pub(super) const LOGO_PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAAAAADhZOFXAAAAFklEQVR42mN4AQT6QMCAhwEiQBw8DADoBCLhgQLw/gAAAABJRU5ErkJggg==";
+pub(super) const LOGO_PNG: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAAAAADhZOFXAAAAFklEQVR42mN4AQT6QMCAhwEiQBw8DADoBCLhgQLw/gAAAABJRU5ErkJggg==";
 /// Items run from 1 to this number.
 pub(super) const ITEMS: u32 = 250;
 
@@ -36,7 +37,9 @@ fn list() -> Vec<Resource> {
             .with_annotations(for_both),
         Resource::new(LOGO_URI, "logo").with_description("A small image.").with_mime_type("image/png").with_size(79),
         Resource::new("demo://config", "config").with_description("Fixed JSON.").with_mime_type("application/json"),
-        Resource::new("demo://status", "status").with_description("Counters, as JSON.").with_mime_type("application/json"),
+        Resource::new("demo://status", "status")
+            .with_description("Counters, as JSON.")
+            .with_mime_type("application/json"),
         Resource::new("demo://guide", "guide").with_description("What to try.").with_mime_type("text/markdown"),
         Resource::new("demo://bundle", "bundle").with_description("Two contents in one answer."),
         Resource::new(CLOCK_URI, "time")

@@ -12,7 +12,9 @@ use rmcp::model::{
     ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
     Tool, UnsubscribeRequestParams,
 };
-use rmcp::service::{NotificationContext, Peer, RequestContext, ServiceError, SubscriptionContext, SubscriptionSendError};
+use rmcp::service::{
+    NotificationContext, Peer, RequestContext, ServiceError, SubscriptionContext, SubscriptionSendError,
+};
 use rmcp::{RoleServer, ServerHandler};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
@@ -70,7 +72,8 @@ impl ServerHandler for Demo {
             .enable_completions()
             .enable_logging()
             .build();
-        let about = Implementation::new("mcp-tester-demo", env!("CARGO_PKG_VERSION")).with_title("mcp-tester demo server");
+        let about =
+            Implementation::new("mcp-tester-demo", env!("CARGO_PKG_VERSION")).with_title("mcp-tester demo server");
         ServerConfig::new(capabilities).with_server_info(about).with_instructions(INSTRUCTIONS)
     }
 

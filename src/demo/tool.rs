@@ -7,12 +7,14 @@ use std::pin::Pin;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use jsonschema::Validator;
+use rmcp::RoleServer;
+use rmcp::handler::server::common::schema_for_type;
 use rmcp::model::{
     CallToolResponse, CallToolResult, ContentBlock, ErrorData, InputResponses, JsonObject, ProtocolVersion, Tool,
     ToolAnnotations,
 };
 use rmcp::service::RequestContext;
-use rmcp::{RoleServer, handler::server::common};
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -112,7 +114,7 @@ impl Entry {
         about: &'static str,
         run: fn(Call) -> Reply,
     ) -> Self {
-        Self::new(name, about, common::schema_for_type::<T>(), Run::Now(run))
+        Self::new(name, about, schema_for_type::<T>(), Run::Now(run))
     }
 
     fn new(name: &'static str, about: &'static str, schema: Arc<JsonObject>, run: Run) -> Self {

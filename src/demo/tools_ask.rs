@@ -5,6 +5,7 @@
 #![expect(deprecated, reason = "the SDK marks sampling and roots as deprecated; every revision still has them")]
 
 use rmcp::ErrorData;
+use rmcp::handler::server::common::schema_for_type;
 use rmcp::model::{
     ClientCapabilities, CreateMessageRequest, CreateMessageRequestParams, ElicitRequest, ElicitRequestParams,
     ElicitationSchema, InputRequest, InputRequests, InputRequiredResult, ListRootsRequest, SamplingMessage,
@@ -52,12 +53,15 @@ enum Asked {
 pub(super) fn tools() -> Vec<Entry> {
     let interview = json!({"type": "object", "additionalProperties": false, "required": ["questions"], "properties":
         {"questions": {"type": "integer", "minimum": 0, "maximum": 20, "description": "How many questions to ask."}}});
-    let delete = rmcp::handler::server::common::schema_for_type::<ConfirmDelete>();
-    let summarize = rmcp::handler::server::common::schema_for_type::<Summarize>();
+    let delete = schema_for_type::<ConfirmDelete>();
+    let summarize = schema_for_type::<Summarize>();
     vec![
-        Entry::later("confirm_delete", "Asks the user before it pretends to delete something.", json!(*delete), |call| {
-            Box::pin(confirm_delete(call))
-        })
+        Entry::later(
+            "confirm_delete",
+            "Asks the user before it pretends to delete something.",
+            json!(*delete),
+            |call| Box::pin(confirm_delete(call)),
+        )
         .titled("Delete with confirmation")
         .hints(ToolAnnotations::new().read_only(false).destructive(true).idempotent(true).open_world(false)),
         Entry::later("interview", "Asks the user several questions, one after the other.", interview, |call| {

@@ -1,10 +1,11 @@
 //! Small tools with plain results: sums, echoes, errors of both kinds, counters.
 
+use std::sync::atomic::Ordering;
+
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, ErrorData, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Number, Value, json};
-use std::sync::atomic::Ordering;
 
 use super::tool::{Call, Entry, Reply, failure, structured, text};
 
@@ -81,7 +82,8 @@ pub(super) fn tools() -> Vec<Entry> {
         Entry::typed::<Script>("execute_script", "Pretends to run a script and shows what it was given.", execute)
             .titled("Execute script")
             .hints(ToolAnnotations::new().read_only(false).destructive(true).open_world(true)),
-        Entry::typed::<Script>("validate_script", "Finds a script good unless it says \"invalid\".", validate).read_only(),
+        Entry::typed::<Script>("validate_script", "Finds a script good unless it says \"invalid\".", validate)
+            .read_only(),
         Entry::now("counter", "Adds to a number kept by the server and returns it.", counter, run_counter)
             .hints(ToolAnnotations::new().read_only(false).destructive(false).idempotent(false))
             .returns_raw(value),

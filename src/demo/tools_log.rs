@@ -3,6 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
+use rmcp::handler::server::common::schema_for_type;
 use rmcp::model::{ErrorData, LoggingLevel, LoggingMessageNotificationParam};
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, model::SetLevelRequestParams};
@@ -77,7 +78,7 @@ pub(super) fn tools() -> Vec<Entry> {
 }
 
 fn schema() -> serde_json::Value {
-    json!(rmcp::handler::server::common::schema_for_type::<Log>().as_ref())
+    json!(schema_for_type::<Log>().as_ref())
 }
 
 async fn log(call: Call) -> Reply {

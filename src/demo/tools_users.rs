@@ -1,5 +1,6 @@
 //! The workflow of the quick start: create a user, look it up, give it roles.
 
+use rmcp::model::{CallToolResponse, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -35,7 +36,7 @@ pub(super) fn tools() -> Vec<Entry> {
     vec![
         Entry::typed::<CreateUser>("create_user", "Creates a user and returns it.", create_user)
             .titled("Create user")
-            .hints(rmcp::model::ToolAnnotations::new().read_only(false).destructive(false).idempotent(false))
+            .hints(ToolAnnotations::new().read_only(false).destructive(false).idempotent(false))
             .returns::<User>(),
         Entry::typed::<GetUser>("get_user", "Returns a user by its number.", get_user)
             .titled("Get user")
@@ -43,7 +44,7 @@ pub(super) fn tools() -> Vec<Entry> {
             .returns::<User>(),
         Entry::typed::<AssignRoles>("assign_roles", "Gives roles to a user and returns the user.", assign_roles)
             .titled("Assign roles")
-            .hints(rmcp::model::ToolAnnotations::new().read_only(false).destructive(false).idempotent(true))
+            .hints(ToolAnnotations::new().read_only(false).destructive(false).idempotent(true))
             .returns::<User>(),
     ]
 }
@@ -75,6 +76,6 @@ fn describe(user: &User) -> String {
     format!("User {}: {} (score {}, roles: {roles})", user.id, user.name, user.profile.score)
 }
 
-fn no_such_user(id: u64) -> rmcp::model::CallToolResponse {
+fn no_such_user(id: u64) -> CallToolResponse {
     failure(format!("There is no user {id}"))
 }

@@ -101,10 +101,9 @@ async fn the_stateless_era_goes_round() {
     let result = wire.ask("tools/call", params).await["result"].clone();
     assert_eq!(result["structuredContent"], json!({"answers": ["a", "b", "c"]}));
 
-    for (tool, args, method) in [
-        ("summarize", json!({"text": "Long."}), "sampling/createMessage"),
-        ("show_roots", json!({}), "roots/list"),
-    ] {
+    for (tool, args, method) in
+        [("summarize", json!({"text": "Long."}), "sampling/createMessage"), ("show_roots", json!({}), "roots/list")]
+    {
         let result = wire.call(tool, args).await;
         assert_eq!(result["inputRequests"]["question"]["method"], method, "{result}");
     }

@@ -58,7 +58,9 @@ async fn templates_are_read_and_unknown_resources_refused() {
             assert_eq!(read["result"]["contents"][0]["uri"], uri);
         }
         let code = if wire.modern { -32602 } else { -32002 };
-        for uri in ["demo://item/0", "demo://item/251", "demo://item/07", "users://999/profile", "demo://docs/x/y", "x:"] {
+        for uri in
+            ["demo://item/0", "demo://item/251", "demo://item/07", "users://999/profile", "demo://docs/x/y", "x:"]
+        {
             let read = wire.ask("resources/read", json!({"uri": uri})).await;
             assert_eq!(read["error"]["code"], code, "{uri}: {read}");
         }
@@ -69,9 +71,8 @@ async fn templates_are_read_and_unknown_resources_refused() {
 #[tokio::test]
 async fn prompts_answer_or_say_what_is_missing() {
     for mut wire in Wire::both().await {
-        let mut get = async |name: &str, args: Value| {
-            wire.ask("prompts/get", json!({"name": name, "arguments": args})).await
-        };
+        let mut get =
+            async |name: &str, args: Value| wire.ask("prompts/get", json!({"name": name, "arguments": args})).await;
         let greet = get("greet", json!({"name": "Ada"})).await;
         assert_eq!(greet["result"]["messages"][0]["content"]["text"], "Please greet Ada.");
         let persona = get("persona_developer", json!({"language": "golang", "framework": "gin"})).await;
@@ -153,7 +154,8 @@ async fn progress_only_for_those_who_ask() {
 async fn cancelled_calls_stop_without_an_answer() {
     for mut wire in Wire::both().await {
         wire.call("echo", json!({"text": "warm up"})).await;
-        let id = wire.start("tools/call", json!({"name": "slow", "arguments": {"steps": 1, "delay_ms": 600_000}})).await;
+        let id =
+            wire.start("tools/call", json!({"name": "slow", "arguments": {"steps": 1, "delay_ms": 600_000}})).await;
         let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
         wire.send(&cancel).await;
         wire.call("echo", json!({"text": "after"})).await;

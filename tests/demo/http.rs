@@ -58,7 +58,8 @@ async fn messages(response: Response) -> Vec<Value> {
         return vec![serde_json::from_str(&body).unwrap()];
     }
     assert!(kind.starts_with("text/event-stream"), "{kind}: {body}");
-    let data = |line: &str| line.strip_prefix("data:").map(str::trim).filter(|data| !data.is_empty()).map(str::to_owned);
+    let data =
+        |line: &str| line.strip_prefix("data:").map(str::trim).filter(|data| !data.is_empty()).map(str::to_owned);
     body.lines().filter_map(data).map(|data| serde_json::from_str(&data).unwrap()).collect()
 }
 
@@ -168,6 +169,7 @@ async fn dropping_the_server_ends_its_streams() {
     let mut stream = http.modern("subscriptions/listen", listen, &[]).await;
     assert!(stream.chunk().await.unwrap().is_some());
     http.server.abort();
-    let drained = tokio::time::timeout(Duration::from_secs(10), async { while let Ok(Some(_)) = stream.chunk().await {} });
+    let drained =
+        tokio::time::timeout(Duration::from_secs(10), async { while let Ok(Some(_)) = stream.chunk().await {} });
     drained.await.expect("the stream ends with the server");
 }

@@ -28,7 +28,8 @@ async fn a_stateless_call_needs_no_opening() {
 async fn discovery_names_all_revisions() {
     let mut wire = Wire::modern(json!({}));
     let result = wire.ask("server/discover", json!({})).await["result"].clone();
-    let versions: Vec<&str> = result["supportedVersions"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let versions: Vec<&str> =
+        result["supportedVersions"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     for revision in HANDSHAKE.iter().chain([&MODERN]) {
         assert!(versions.contains(revision), "{versions:?}");
     }
@@ -127,7 +128,8 @@ async fn scripts_echo_and_state() {
 
 #[tokio::test]
 async fn numbers_survive_whatever_their_size() {
-    let exact = r#"{"value":{"a":9007199254740993,"b":123456789012345678901234567890,"c":0.1000000000000000055,"d":-0.0}}"#;
+    let exact =
+        r#"{"value":{"a":9007199254740993,"b":123456789012345678901234567890,"c":0.1000000000000000055,"d":-0.0}}"#;
     for mut wire in Wire::both().await {
         let params = wire.dress(json!({"name": "echo_json"}));
         let params = params.to_string();
