@@ -3,13 +3,19 @@
 //! Owns: reading and checking JSON text, exact numbers, pointers, paths, comparison, schemas and the turning of words into values.
 //! May use: `source`. Must not: know the protocol or scripts, do any input or output, or send a number through `f64`.
 
+pub mod missing;
 pub mod number;
+pub mod path;
+pub mod pointer;
 pub mod raw;
 pub mod read;
 mod text;
 pub mod value;
 
+pub use missing::Missing;
 pub use number::Number;
+pub use path::{Path, PathError, Root};
+pub use pointer::Pointer;
 pub use raw::Raw;
 pub use read::{Limits, ReadError, Remark, RemarkKind};
 pub use value::{Json, JsonKind, Object};
