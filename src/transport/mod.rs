@@ -150,7 +150,11 @@ pub trait Transport: Send + Sync {
     fn stderr_tail(&self) -> Vec<String>;
     /// Ends the connection in order: stdin closed, TERM, KILL with `grace` each (child); DELETE of the session
     /// (HTTP, with these headers). Afterwards no process of the group is left.
-    fn close<'a>(&'a self, grace: Duration, headers: Vec<(Cow<'static, str>, Sensitive<String>)>) -> BoxFuture<'a, Ending>;
+    fn close<'a>(
+        &'a self,
+        grace: Duration,
+        headers: Vec<(Cow<'static, str>, Sensitive<String>)>,
+    ) -> BoxFuture<'a, Ending>;
 }
 
 /// How a connection ended after [`Transport::close`].

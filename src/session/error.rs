@@ -1,0 +1,405 @@
+//! Why a request or a connection failed, in one sentence, with what to do about it.
+//!
+//! Owns: [`CallError`], [`OpenError`], [`ErrorKind`]. May use: `rpc`, `json`, `transport`'s plain data. Must not: know scripts.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::findings::preview;
+use super::version::Revision;
+use crate::json::Raw;
+use crate::rpc::RpcError;
+use crate::transport::{Closed, HttpAnswer};
+
+/// What kind of failure it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// Nothing came in time.
+    Timeout,
+    /// The connection or process is gone, or was never there.
+    Closed,
+    /// HTTP said no.
+    Http,
+    /// The server broke the protocol, or cannot speak the revision.
+    Protocol,
+    /// The server asked for input that nobody had prepared.
+    Input,
+    /// We refused before anything was sent.
+    Refused,
+}
+
+/// Why a request has no answer. A JSON-RPC error is an answer and no `CallError`.
+#[derive(Clone, Debug)]
+pub enum CallError {
+    /// The server was silent for too long.
+    Timeout {
+        /// The method that waited.
+        method: String,
+        /// How long it was silent.
+        after: Duration,
+        /// Progress notifications before that.
+        progress: usize,
+        /// The last of them, in words.
+        last: Option<String>,
+        /// A reply that fitted no request, such as `reply with unknown id 0 while request 2 waits`.
+        stray: Option<String>,
+    },
+    /// The connection is over.
+    Closed {
+        /// The method that waited.
+        method: String,
+        /// Why.
+        closed: Closed,
+        /// As in `Timeout`.
+        stray: Option<String>,
+    },
+    /// An HTTP answer without a message.
+    Http(HttpAnswer),
+    /// It could not be delivered, or its answer's stream ended early.
+    Transport(String),
+    /// The answer cannot be read as one.
+    BadReply {
+        /// The answer, cut to a readable length.
+        text: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The server asked for input and nobody answered.
+    InputRequired {
+        /// What it asked, one each.
+        questions: Vec<String>,
+        /// The request or result that asked.
+        raw: Raw,
+    },
+    /// The tool is not on the allowlist.
+    NotAllowed(String),
+    /// A paged list that cannot be followed to its end.
+    List {
+        /// The list's method.
+        method: &'static str,
+        /// Pages read.
+        pages: usize,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+impl CallError {
+    /// What kind of failure it is.
+    pub const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Timeout { .. } => ErrorKind::Timeout,
+            Self::Closed { .. } | Self::Transport(_) => ErrorKind::Closed,
+            Self::Http(_) => ErrorKind::Http,
+            Self::BadReply { .. } | Self::List { .. } => ErrorKind::Protocol,
+            Self::InputRequired { .. } => ErrorKind::Input,
+            Self::NotAllowed(_) => ErrorKind::Refused,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Timeout { stray: Some(_), .. } => {
+                Some("the server must answer with the id of the request".to_owned())
+            }
+            Self::Timeout { .. } => {
+                Some("give it more time with `--timeout`, or a `timeout` prefix on the line".to_owned())
+            }
+            Self::Closed { closed, .. } => stderr_hint(&closed.stderr),
+            Self::Http(answer) => http_hint(answer),
+            Self::InputRequired { .. } => Some("prepare an answer before the call".to_owned()),
+            Self::NotAllowed(_) => Some("add it to `--allow-tools`".to_owned()),
+            Self::Transport(_) | Self::BadReply { .. } | Self::List { .. } => None,
+        }
+    }
+
+    /// The HTTP status, where HTTP said no.
+    pub const fn http_status(&self) -> Option<u16> {
+        match self {
+            Self::Http(answer) => Some(answer.status),
+            _ => None,
+        }
+    }
+
+    /// The last lines of the server's stderr, where its end is the failure.
+    pub fn stderr(&self) -> &[String] {
+        match self {
+            Self::Closed { closed, .. } => &closed.stderr,
+            _ => &[],
+        }
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Timeout { method, after, progress, last, stray } => {
+                write!(f, "no answer to {method} within {}", Seconds(*after))?;
+                match (progress, last) {
+                    (0, _) => {}
+                    (1, last) => write!(f, " after one progress notification{}", Said(last))?,
+                    (n, last) => write!(f, " after {n} progress notifications{}", Said(last))?,
+                }
+                stray.as_ref().map_or(Ok(()), |stray| write!(f, "; {stray}"))
+            }
+            Self::Closed { method, closed, stray } => {
+                write!(f, "the connection closed while {method} waited: {}", closed.cause)?;
+                stray.as_ref().map_or(Ok(()), |stray| write!(f, "; {stray}"))
+            }
+            Self::Http(answer) => write_http(answer, f),
+            Self::Transport(cause) => f.write_str(cause),
+            Self::BadReply { why, .. } => f.write_str(why),
+            Self::InputRequired { questions, .. } => match questions.as_slice() {
+                [] => f.write_str("the server asked to be called again with its state"),
+                questions => {
+                    write!(f, "the server asked for input and no answer was prepared: {}", questions.join("; "))
+                }
+            },
+            Self::NotAllowed(tool) => write!(f, "the tool `{tool}` is not among the allowed ones; nothing was sent"),
+            Self::List { method, pages, why } => write!(f, "{method} does not end after {pages} pages: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
+
+/// Why no session could be opened.
+#[derive(Clone, Debug)]
+pub enum OpenError {
+    /// The target itself is refused.
+    Target(String),
+    /// The server could not be started or reached.
+    Spawn {
+        /// The program or URL.
+        program: String,
+        /// Why.
+        cause: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+    /// A request of the opening failed.
+    Call(CallError),
+    /// The server answered the opening with an error.
+    Rpc {
+        /// The method it answered.
+        method: &'static str,
+        /// Its error.
+        error: RpcError,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+    /// No revision that both sides speak.
+    Version {
+        /// What we asked for.
+        asked: Revision,
+        /// What the server offers, as it says.
+        offered: Vec<String>,
+    },
+    /// An answer of the opening lacks what is needed.
+    Shape {
+        /// The method it answered.
+        method: &'static str,
+        /// What is wrong.
+        why: String,
+    },
+    /// The probe failed, and then the fallback.
+    Fallback {
+        /// What came of the probe.
+        probe: String,
+        /// What came of the fallback.
+        cause: Box<OpenError>,
+    },
+}
+
+impl OpenError {
+    /// What kind of failure it is.
+    pub const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Target(_) => ErrorKind::Refused,
+            Self::Spawn { .. } => ErrorKind::Closed,
+            Self::Call(error) => error.kind(),
+            Self::Rpc { .. } | Self::Version { .. } | Self::Shape { .. } => ErrorKind::Protocol,
+            Self::Fallback { cause, .. } => cause.kind(),
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Spawn { hint, .. } | Self::Rpc { hint, .. } => hint.clone(),
+            Self::Call(CallError::Timeout { .. }) => Some("give it more time with `--connect-timeout`".to_owned()),
+            Self::Call(error) => error.hint(),
+            Self::Version { offered, .. } => offered
+                .iter()
+                .filter_map(|text| Revision::parse(text))
+                .max()
+                .map(|revision| format!("the server speaks {revision}: `--protocol {revision}`")),
+            Self::Fallback { cause, .. } => cause.hint(),
+            Self::Target(_) | Self::Shape { .. } => None,
+        }
+    }
+
+    /// The HTTP status, where HTTP said no.
+    pub const fn http_status(&self) -> Option<u16> {
+        match self {
+            Self::Call(error) => error.http_status(),
+            Self::Fallback { cause, .. } => cause.http_status(),
+            _ => None,
+        }
+    }
+
+    /// The last lines of the server's stderr, where its end is the failure.
+    pub fn stderr(&self) -> &[String] {
+        match self {
+            Self::Call(error) => error.stderr(),
+            Self::Fallback { cause, .. } => cause.stderr(),
+            _ => &[],
+        }
+    }
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Target(why) => f.write_str(why),
+            Self::Spawn { program, cause, .. } => write!(f, "cannot connect to `{program}`: {cause}"),
+            Self::Call(error) => error.fmt(f),
+            Self::Rpc { method, error, .. } => write!(f, "the server refused {method}: {error}"),
+            Self::Version { asked, offered } if offered.is_empty() => write!(f, "the server does not speak {asked}"),
+            Self::Version { asked, offered } => {
+                write!(f, "the server does not speak {asked}; it offers {}", preview(&offered.join(", "), 300))
+            }
+            Self::Shape { method, why } => write!(f, "the answer to {method} cannot be used: {why}"),
+            Self::Fallback { probe, cause } => write!(f, "{cause}; before that: {probe}"),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+impl From<CallError> for OpenError {
+    fn from(error: CallError) -> Self {
+        Self::Call(error)
+    }
+}
+
+fn write_http(answer: &HttpAnswer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "the server answered HTTP {}", answer.status)?;
+    if let Some(content_type) = &answer.content_type {
+        write!(f, " ({content_type})")?;
+    }
+    let body = answer.body.trim();
+    if body.is_empty() { f.write_str(" without a body") } else { write!(f, ": {}", preview(body, 300)) }
+}
+
+fn http_hint(answer: &HttpAnswer) -> Option<String> {
+    let said = answer.hint.as_deref();
+    match answer.status {
+        200..=299 => Some("an answer to a request must be application/json or text/event-stream".to_owned()),
+        300..=399 => Some(match said {
+            Some(place) => format!("redirects are not followed; use the URL {place}"),
+            None => "redirects are not followed".to_owned(),
+        }),
+        401 => Some(match said {
+            Some(challenge) => {
+                format!("the server wants authorization ({challenge}); give a token with `-H` or `--bearer-env`")
+            }
+            None => "the server wants authorization and does not say which; give a token with `-H` or `--bearer-env`"
+                .to_owned(),
+        }),
+        403 => Some(said.map_or_else(|| "the credentials are not accepted here".to_owned(), str::to_owned)),
+        404 => Some("the session is lost, or the path is not the server's endpoint".to_owned()),
+        429 => Some("the server limits how often it is asked".to_owned()),
+        _ => None,
+    }
+}
+
+fn stderr_hint(stderr: &[String]) -> Option<String> {
+    let last = stderr.iter().rev().find(|line| !line.trim().is_empty())?;
+    Some(format!("its last line on stderr: {}", preview(last.trim(), 300)))
+}
+
+/// The last progress, as part of a sentence.
+struct Said<'a>(&'a Option<String>);
+
+impl fmt::Display for Said<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.as_ref().map_or(Ok(()), |said| write!(f, " (the last: {})", preview(said, 120)))
+    }
+}
+
+/// A duration as a person writes it: `30 s`, `1.5 s`, `200 ms`.
+pub(super) struct Seconds(pub Duration);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let millis = self.0.as_millis();
+        if millis < 1000 { write!(f, "{millis} ms") } else { write!(f, "{} s", self.0.as_millis() as f64 / 1000.0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CallError, ErrorKind, OpenError, Seconds};
+    use crate::session::version::Revision;
+    use crate::transport::{Closed, HttpAnswer};
+    use std::time::Duration;
+
+    #[test]
+    fn a_timeout_says_what_had_arrived() {
+        let error = CallError::Timeout {
+            method: "tools/call".to_owned(),
+            after: Duration::from_secs(30),
+            progress: 2,
+            last: Some("halfway".to_owned()),
+            stray: Some("reply with unknown id 0 while request 2 waits".to_owned()),
+        };
+        assert_eq!(
+            error.to_string(),
+            "no answer to tools/call within 30 s after 2 progress notifications (the last: halfway); reply with unknown id 0 while request 2 waits"
+        );
+        assert_eq!(Seconds(Duration::from_millis(1500)).to_string(), "1.5 s");
+        assert_eq!(Seconds(Duration::from_millis(200)).to_string(), "200 ms");
+    }
+
+    #[test]
+    fn the_end_of_a_process_names_the_waiting_method_and_its_last_words() {
+        let closed =
+            Closed { cause: "exit code 3".to_owned(), code: Some(3), stderr: vec!["boom".to_owned(), " ".to_owned()] };
+        let error = OpenError::Fallback {
+            probe: "server/discover was refused".to_owned(),
+            cause: Box::new(CallError::Closed { method: "initialize".to_owned(), closed, stray: None }.into()),
+        };
+        assert_eq!(error.kind(), ErrorKind::Closed);
+        assert_eq!(error.stderr().len(), 2);
+        assert_eq!(error.hint().as_deref(), Some("its last line on stderr: boom"));
+        let text = error.to_string();
+        assert!(
+            text.contains("while initialize waited: exit code 3") && text.contains("server/discover was refused"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn http_answers_say_what_to_do() {
+        let answer = |status, hint: Option<&str>| HttpAnswer {
+            status,
+            content_type: None,
+            hint: hint.map(str::to_owned),
+            body: String::new(),
+        };
+        let hint = |status, said| CallError::Http(answer(status, said)).hint().unwrap_or_default();
+        assert!(hint(307, Some("https://example.com/mcp/")).contains("https://example.com/mcp/"));
+        assert!(hint(401, Some("Bearer")).contains("Bearer"));
+        assert!(hint(404, None).contains("session is lost"));
+        assert!(CallError::Http(answer(503, None)).hint().is_none());
+    }
+
+    #[test]
+    fn a_refused_version_shows_the_flag() {
+        let error =
+            OpenError::Version { asked: Revision::V2026_07_28, offered: vec!["2025-06-18".to_owned(), "x".to_owned()] };
+        assert!(error.hint().unwrap_or_default().contains("--protocol 2025-06-18"));
+    }
+}
