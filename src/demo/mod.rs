@@ -22,6 +22,7 @@
 //! | output | `weather`, `bad_output` | output schemas that hold, and one that is broken on request |
 //! | flow | `slow`, `log`, `header_echo`, `touch`, `announce` | progress, cancellation, log messages, `Mcp-Param-*` headers, change notifications |
 //! | questions | `confirm_delete`, `interview`, `summarize`, `show_roots` | elicitation, sampling and roots, by server request or by multi round trip |
+//! | tasks | `long_job`, `long_failure`, `long_question` | the tasks extension of 2026-07-28 |
 //!
 //! Arguments are checked against the tool's input schema first; what does not fit is answered with `isError: true` and
 //! a text that names the argument. An unknown tool is the protocol error -32602 on every revision.
@@ -45,6 +46,7 @@ mod tools_content;
 mod tools_flow;
 mod tools_log;
 mod tools_output;
+mod tools_tasks;
 mod tools_users;
 mod tools_zoo;
 mod zoo_schemas;

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, ErrorCode, ErrorData,
-    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
-    Tool, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult, ErrorCode,
+    ErrorData, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ResourceUpdatedNotificationParam, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{
     NotificationContext, Peer, RequestContext, ServiceError, SubscriptionContext, SubscriptionSendError,
@@ -35,7 +35,7 @@ const INSTRUCTIONS: &str = "A server to try MCP clients and test scripts on. Sta
     echo_json and the zoo tools return their arguments, fail and rpc_error fail.";
 
 /// The demo server as one connection sees it. Over HTTP a stateless request is a connection of its own.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Demo {
     /// State of the process.
     pub shared: Arc<Shared>,
@@ -71,6 +71,7 @@ impl ServerHandler for Demo {
             .enable_resources_subscribe()
             .enable_completions()
             .enable_logging()
+            .enable_tasks()
             .build();
         let about =
             Implementation::new("mcp-tester-demo", env!("CARGO_PKG_VERSION")).with_title("mcp-tester demo server");
@@ -146,6 +147,18 @@ impl ServerHandler for Demo {
         }
         tools_log::set_level(self, &params);
         Ok(())
+    }
+
+    async fn get_task(&self, params: GetTaskParams, _: Cx) -> Result<GetTaskResult, ErrorData> {
+        Ok(GetTaskResult::new(self.shared.tasks.get_task(&params.task_id)?))
+    }
+
+    async fn update_task(&self, params: UpdateTaskParams, _: Cx) -> Result<(), ErrorData> {
+        self.shared.tasks.update_task(&params.task_id, params.input_responses)
+    }
+
+    async fn cancel_task(&self, params: CancelTaskParams, _: Cx) -> Result<(), ErrorData> {
+        self.shared.tasks.cancel_task(&params.task_id)
     }
 
     async fn subscribe(&self, params: SubscribeRequestParams, cx: Cx) -> Result<(), ErrorData> {

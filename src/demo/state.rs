@@ -1,9 +1,10 @@
-//! What the demo server remembers. Owns the state shared by all connections; holds no protocol types.
+//! What the demo server remembers. Owns the state shared by all connections.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rmcp::task_manager::TaskManager;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::broadcast;
@@ -52,7 +53,6 @@ pub(super) enum Change {
 }
 
 /// State of the process, shared by all connections.
-#[derive(Debug)]
 pub(super) struct Shared {
     users: Mutex<BTreeMap<u64, User>>,
     next_user: AtomicU64,
@@ -61,6 +61,8 @@ pub(super) struct Shared {
     pub counter: AtomicU64,
     /// How often the `touch` tool was used.
     pub touches: AtomicU64,
+    /// Work that goes on after its call was answered.
+    pub tasks: TaskManager,
     /// Carries changes to whoever subscribed.
     pub changes: broadcast::Sender<Change>,
 }
@@ -74,6 +76,7 @@ impl Shared {
             flaky: Mutex::default(),
             counter: AtomicU64::new(0),
             touches: AtomicU64::new(0),
+            tasks: TaskManager::new(),
             changes: broadcast::channel(256).0,
         };
         for name in FOUNDERS {

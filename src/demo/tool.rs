@@ -14,14 +14,15 @@ use rmcp::model::{
     ToolAnnotations,
 };
 use rmcp::service::RequestContext;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::server::Demo;
-use super::{tools_ask, tools_basic, tools_content, tools_flow, tools_log, tools_output, tools_users, tools_zoo};
+use super::{
+    tools_ask, tools_basic, tools_content, tools_flow, tools_log, tools_output, tools_tasks, tools_users, tools_zoo,
+};
 
 /// At most so many faults of an argument object are named in one answer.
 const MAX_FAULTS: usize = 5;
@@ -191,6 +192,7 @@ static TABLE: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         tools_flow::tools(),
         tools_log::tools(),
         tools_ask::tools(),
+        tools_tasks::tools(),
     ];
     families.into_iter().flatten().collect()
 });

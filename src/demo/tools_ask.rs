@@ -36,14 +36,17 @@ struct Summarize {
 }
 
 /// What the client has to provide.
-enum Question {
+pub(super) enum Question {
+    /// A form for the user; the schema is the restricted kind that elicitation allows.
     Form { message: String, schema: Value },
+    /// A prompt for the client's model.
     Sample(String),
+    /// The list of roots.
     Roots,
 }
 
 /// How an attempt to get an answer ended.
-enum Asked {
+pub(super) enum Asked {
     /// The client's result.
     Answer(Value),
     /// The tool has to return this and will be called again, or cannot go on.
@@ -156,7 +159,7 @@ impl Call {
     /// Gets the client's answer to a question, by the means of the era.
     ///
     /// An answer that came with the request is used once; `state` must then be what the client handed back.
-    async fn ask(&mut self, question: Question, state: &str) -> Asked {
+    pub(super) async fn ask(&mut self, question: Question, state: &str) -> Asked {
         let offered = self.cx.client_capabilities().unwrap_or_default();
         let (has, needed, feature) = match question {
             Question::Form { .. } => (
@@ -218,7 +221,8 @@ impl Question {
     }
 }
 
-fn form(message: String, schema: Value) -> Result<ElicitRequestParams, ErrorData> {
+/// The parameters of a form elicitation.
+pub(super) fn form(message: String, schema: Value) -> Result<ElicitRequestParams, ErrorData> {
     let requested_schema: ElicitationSchema = serde_json::from_value(schema)
         .map_err(|error| ErrorData::internal_error(format!("the form's schema is wrong: {error}"), None))?;
     Ok(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })

@@ -5,6 +5,7 @@ mod ask;
 mod changes;
 mod features;
 mod http;
+mod tasks;
 mod tools;
 mod wire;
 mod zoo;
