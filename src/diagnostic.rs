@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+pub use crate::near::suggest;
 use crate::source::{Origin, Position, Source, Span};
 
 /// How bad it is.

@@ -64,7 +64,7 @@ pub enum Event {
         origin: Option<Origin>,
     },
     /// A command begins.
-    StepStarted(Step),
+    StepStarted(Arc<Step>),
     /// Text a command prints: `echo` and the like.
     Output {
         /// The text, unescaped.
@@ -151,7 +151,7 @@ pub struct Step {
 #[derive(Clone, Debug)]
 pub struct StepResult {
     /// The step it belongs to.
-    pub step: Step,
+    pub step: Arc<Step>,
     /// How.
     pub status: Status,
     /// Wall time.

@@ -2,12 +2,15 @@
 //!
 //! The binary `mcp-tester` is a thin shell around this crate.
 
+pub mod commands;
 #[cfg(feature = "demo")]
 pub mod demo;
 pub mod diagnostic;
 pub mod duration;
+pub mod engine;
 pub mod event;
 pub mod json;
+pub mod near;
 pub mod rpc;
 pub mod sensitive;
 pub mod session;

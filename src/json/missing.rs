@@ -6,6 +6,7 @@ use std::fmt;
 
 use super::raw::Raw;
 use super::value::JsonKind;
+use crate::near::distance;
 
 /// Names listed in a message.
 const MAX_KEYS: usize = 20;
@@ -111,32 +112,6 @@ fn shorten(name: &str) -> String {
         end -= 1;
     }
     if end < name.len() { format!("{}…", &name[..end]) } else { name.to_owned() }
-}
-
-/// Number of edits between two names, ignoring case, `_` and `-`; none where they are not alike.
-fn distance(one: &str, two: &str) -> Option<usize> {
-    if one.len() > MAX_NAME || two.len() > MAX_NAME {
-        return None;
-    }
-    let fold = |name: &str| -> Vec<char> {
-        name.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
-    };
-    let (one, two) = (fold(one), fold(two));
-    let allowed = one.len().max(two.len()) / 3;
-    if one.len().abs_diff(two.len()) > allowed {
-        return None;
-    }
-    let mut row: Vec<usize> = (0..=two.len()).collect();
-    for (at, a) in one.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = at + 1;
-        for (column, b) in two.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != b);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row.last().copied().filter(|distance| *distance <= allowed)
 }
 
 #[cfg(test)]

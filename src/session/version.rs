@@ -63,6 +63,27 @@ impl Revision {
         versions.into_iter().filter_map(Self::parse).filter(|revision| revision.features().era == era).max()
     }
 
+    /// True where the revision lies in a range: `2025-06-18`, `2025-06-18..`, `..2025-11-25`, `2025-03-26..2025-11-25`
+    /// (both ends included).
+    ///
+    /// # Errors
+    /// Where an end is no published revision; the words list those there are.
+    pub fn within(self, range: &str) -> Result<bool, String> {
+        let end = |text: &str| match text {
+            "" => Ok(None),
+            text => Self::parse(text).map(Some).ok_or_else(|| {
+                let known: Vec<&str> = Self::ALL.iter().map(|revision| revision.as_str()).collect();
+                format!("`{text}` is no published revision; there are {}", known.join(", "))
+            }),
+        };
+        let (from, to) = range.split_once("..").unwrap_or((range, range));
+        let (from, to) = (end(from)?, end(to)?);
+        if from.is_none() && to.is_none() {
+            return Err("it names no revision".to_owned());
+        }
+        Ok(from.is_none_or(|from| from <= self) && to.is_none_or(|to| self <= to))
+    }
+
     /// What the revision has.
     pub const fn features(self) -> &'static Features {
         match self {
