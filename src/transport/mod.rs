@@ -3,6 +3,8 @@
 //! Owns: the bytes, the child process, the HTTP client. May use: `rpc`, `json`, `sensitive`.
 //! Must not: know MCP methods, versions or scripts; headers are handed to it.
 
+pub mod stdio;
+
 use std::borrow::Cow;
 use std::pin::Pin;
 use std::time::Duration;
@@ -142,6 +144,11 @@ pub trait Transport: Send + Sync {
     fn send<'a>(&'a self, message: Outgoing) -> BoxFuture<'a, Result<(), SendError>>;
     /// Gives up the answer to `id`: HTTP closes its stream; a pipe has nothing to do.
     fn abandon(&self, id: &Id);
+    /// Says that the answer to `id` has arrived, so that its stream may end without [`Incoming::StreamEnded`] and is
+    /// not resumed. To be called while the answer is delivered; a pipe has nothing to do.
+    fn settled(&self, id: &Id) {
+        let _ = id;
+    }
     /// Opens the standing GET stream (handshake eras over HTTP), with these headers; elsewhere nothing happens.
     fn listen(&self, headers: Vec<(Cow<'static, str>, Sensitive<String>)>);
     /// Closes the child's stdin; elsewhere nothing happens.
@@ -160,7 +167,7 @@ pub trait Transport: Send + Sync {
 /// How a connection ended after [`Transport::close`].
 #[derive(Debug, Clone, Default)]
 pub struct Ending {
-    /// In words, such as `exit code 0 after stdin was closed` or `killed: it ignored a closed stdin and TERM`.
+    /// In words, such as `exit code 0 after stdin was closed` or `killed (it ignored a closed stdin and TERM)`.
     pub how: String,
     /// True where the child had to be killed.
     pub killed: bool,
