@@ -112,7 +112,7 @@ pub static FAMILY: &[CommandSpec] = &[
         details: "rawResponse is the result as sent. $.a.b looks in structuredContent first, then at the top of the result.",
         forms: &[Form::on_last(&[NAME.required(), PATH.required()])],
         example: "call_tool create_user name:\"John Doe\"\nset_var user_id $.id",
-        role: Role::Assert(set_var),
+        role: Role::Store(set_var),
     },
     CommandSpec {
         name: "let",

@@ -109,7 +109,7 @@ fn misplaced(prefix: &Prefix, op: &Op) -> Option<(String, String)> {
             format!("`timeout` before `{name}`, which asks the server nothing"),
             "`timeout` limits a request; left of `retry` or `repeat` it limits all tries together".into(),
         )),
-        PrefixKind::Retry if !request && !assertion => Some((
+        PrefixKind::Retry if !request && !assertion && !matches!(op.spec.role, Role::Store(_)) => Some((
             format!("`retry` before `{name}`, which cannot fail and then hold"),
             "put it before a request or an assertion".into(),
         )),

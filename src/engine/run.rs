@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::cx::{Cx, Link, Settings};
-use super::outcome::{Failure, Fault, Outcome};
+use super::outcome::{Failure, FailureKind, Fault, Outcome};
 use super::plan::{Item, Plan, Step, Test};
 use super::spec::{Kind, Role};
 use super::step::Stepper;
 use crate::diagnostic::Diagnostic;
 use crate::event::{Event, Status, StepResult};
-use crate::json::Raw;
 use crate::sensitive::Sensitive;
 use crate::source::Span;
 
@@ -55,13 +54,14 @@ pub async fn run(plan: &Plan, settings: &Settings) -> ScriptEnd {
         }
     };
     if let Some(why) = &why {
-        runner.interrupted(why);
-    }
-    let finally = runner.finally(&plan.finally);
-    if why.is_some() {
-        let _late = tokio::time::timeout(FINALLY_LIMIT, finally).await;
+        let of_test = runner.interrupted(why);
+        let _late = tokio::time::timeout(FINALLY_LIMIT, async {
+            runner.finally(of_test).await;
+            runner.finally(&plan.finally).await;
+        })
+        .await;
     } else {
-        finally.await;
+        runner.finally(&plan.finally).await;
     }
     runner.close().await;
     let mut end = runner.end;
@@ -78,8 +78,18 @@ struct Runner<'p> {
     end: ScriptEnd,
     /// Why nothing but `finally` runs any more.
     broken_by: Option<String>,
-    /// The step and the test that run, for an interruption.
-    running: Option<(Option<&'p Step>, Arc<str>, Instant)>,
+    /// The test that runs, for an interruption.
+    running: Option<Running<'p>>,
+}
+
+/// A test that runs.
+struct Running<'p> {
+    name: Arc<str>,
+    begun: Instant,
+    /// The step that runs, and since when.
+    step: Option<(&'p Step, Instant)>,
+    /// What must still run at its end.
+    finally: &'p [Step],
 }
 
 /// What a step means for those after it.
@@ -100,7 +110,7 @@ impl<'p> Runner<'p> {
             let name: Arc<str> = file_stem(&plan.file).into();
             self.emit(&Event::TestStarted { name: name.clone(), tags: Vec::new(), origin: None });
             let begun = Instant::now();
-            self.running = Some((None, name.clone(), begun));
+            self.running = Some(Running { name: name.clone(), begun, step: None, finally: &[] });
             let mut status = Status::Passed;
             for item in &plan.items {
                 if let Item::Step(step) = item {
@@ -167,7 +177,7 @@ impl<'p> Runner<'p> {
             tags: test.tags.clone(),
             origin: Some(test.origin.clone()),
         });
-        self.running = Some((None, test.name.clone(), begun));
+        self.running = Some(Running { name: test.name.clone(), begun, step: None, finally: &test.finally });
         let mut why = self.broken_by.clone();
         let mut status = if why.is_some() { Status::Skipped } else { Status::Passed };
         let begins = why.is_none();
@@ -189,6 +199,9 @@ impl<'p> Runner<'p> {
             }
         }
         if begins {
+            if let Some(running) = &mut self.running {
+                running.finally = &[];
+            }
             for step in &test.finally {
                 if let Next::Failed(_) = self.step(step).await {
                     status = Status::Failed;
@@ -209,15 +222,15 @@ impl<'p> Runner<'p> {
     }
 
     async fn step(&mut self, step: &'p Step) -> Next {
+        let started = Instant::now();
         if let Some(running) = &mut self.running {
-            running.0 = Some(step);
+            running.step = Some((step, started));
         }
         self.emit(&Event::StepStarted(step.info.clone()));
-        let started = Instant::now();
         let result = self.stepper.run(step).await;
         let duration = started.elapsed();
         if let Some(running) = &mut self.running {
-            running.0 = None;
+            running.step = None;
         }
         let (status, problem, next) = match result {
             Ok(Outcome::Passed) => (Status::Passed, None, Next::GoOn),
@@ -265,19 +278,21 @@ impl<'p> Runner<'p> {
         self.finish(step, Status::Skipped, Duration::ZERO, Some(skipped(step, why)));
     }
 
-    fn interrupted(&mut self, why: &str) {
+    /// Reports what was cut off; gives the steps that the test that ran must still run.
+    fn interrupted(&mut self, why: &str) -> &'p [Step] {
         self.emit(&Event::Interrupted { why: why.to_owned() });
-        let Some((step, name, begun)) = self.running.take() else { return };
-        if let Some(step) = step {
-            let failure = Failure::new(
-                super::outcome::FailureKind::Timeout,
-                "mcp::run::interrupted",
-                format!("interrupted: {why}"),
-            )
-            .help("this command was running at the time");
-            self.finish(step, Status::Failed, begun.elapsed(), Some(diagnose(step, &failure)));
+        let Some(running) = self.running.take() else { return &[] };
+        if let Some((step, started)) = running.step {
+            let failure = Failure::new(FailureKind::Timeout, "mcp::run::interrupted", format!("interrupted: {why}"))
+                .help("this command was running at the time");
+            self.finish(step, Status::Failed, started.elapsed(), Some(diagnose(step, &failure)));
         }
-        self.emit(&Event::TestFinished { name, status: Status::Failed, duration: begun.elapsed() });
+        self.emit(&Event::TestFinished {
+            name: running.name,
+            status: Status::Failed,
+            duration: running.begun.elapsed(),
+        });
+        running.finally
     }
 
     async fn close(&mut self) {
@@ -318,9 +333,4 @@ fn diagnose(step: &Step, failure: &Failure) -> Diagnostic {
     diagnostic.help.clone_from(&failure.help);
     diagnostic.detail.clone_from(&failure.detail);
     diagnostic
-}
-
-/// The text of a raw value for messages: strings as themselves, anything else as JSON.
-pub fn shown(raw: &Raw) -> String {
-    raw.to_json().render().into_owned()
 }

@@ -82,6 +82,8 @@ pub enum Role {
     Act(fn(&mut Cx, &Args<'_>) -> Result<Outcome, Fault>),
     /// Checks something at once; `not` and `retry` know it.
     Assert(fn(&mut Cx, &Args<'_>) -> Result<Outcome, Fault>),
+    /// Takes a value out of the last response; `retry` knows it.
+    Store(fn(&mut Cx, &Args<'_>) -> Result<Outcome, Fault>),
     /// Stands in front of another command.
     Prefix(PrefixKind),
     /// Shapes the script while it is lowered.
@@ -95,6 +97,7 @@ impl std::fmt::Debug for Role {
             Self::Wait(_) => "Wait",
             Self::Act(_) => "Act",
             Self::Assert(_) => "Assert",
+            Self::Store(_) => "Store",
             Self::Prefix(_) => "Prefix",
             Self::Structure(_) => "Structure",
         })

@@ -43,7 +43,9 @@ impl<'p> Stepper<'p> {
             self.since_request.clear();
         }
         let result = self.attempt(step).await;
-        self.since_request.push(step);
+        if is_request || matches!(step.op.spec.role, Role::Assert(_) | Role::Store(_)) {
+            self.since_request.push(step);
+        }
         result
     }
 
@@ -86,7 +88,7 @@ impl<'p> Stepper<'p> {
         let args = Args::fill(op, &self.cx.vars)?;
         match op.spec.role {
             Role::Request(run) | Role::Wait(run) => run(&mut self.cx, &args).await,
-            Role::Act(run) | Role::Assert(run) => run(&mut self.cx, &args),
+            Role::Act(run) | Role::Assert(run) | Role::Store(run) => run(&mut self.cx, &args),
             Role::Prefix(_) | Role::Structure(_) => unreachable!("lowering leaves prefixes and structure out of steps"),
         }
     }
@@ -184,7 +186,7 @@ impl<'p> Stepper<'p> {
                 return Ok(outcome);
             }
             tokio::time::sleep(delay).await;
-            if matches!(step.op.spec.role, Role::Assert(_)) {
+            if matches!(step.op.spec.role, Role::Assert(_) | Role::Store(_)) {
                 self.replay().await?;
                 self.cx.line = step.line;
             }
