@@ -122,7 +122,7 @@ impl<'s> Lexer<'s> {
             done = push(&mut self.ready, kind, end);
             // The line end behind the last body is an ordinary one.
             if marks.peek().is_some() {
-                let length = match rest[done..].as_bytes() {
+                let length = match &rest.as_bytes()[done..] {
                     [] => break,
                     [b'\r', ..] => 2,
                     _ => 1,

@@ -227,7 +227,7 @@ impl<'s> Parser<'s> {
             self.report(error::control_in_comment(self.source, comment.span));
         }
         if self.statements.is_empty()
-            && let Err(error) = self.version.read(self.source, comment.span)
+            && let Some(error) = self.version.read(self.source, comment.span)
         {
             self.report(error);
         }

@@ -17,20 +17,15 @@ pub(super) struct Line {
 
 impl Line {
     /// Looks at a comment; anything that does not read as a version line is only a comment.
-    pub(super) fn read(&mut self, source: &Arc<Source>, comment: Span) -> Result<(), Diagnostic> {
-        let Some(at) = number(source.slice(comment)) else {
-            return Ok(());
-        };
+    pub(super) fn read(&mut self, source: &Arc<Source>, comment: Span) -> Option<Diagnostic> {
+        let at = number(source.slice(comment))?;
         let number = Span::new(comment.start + at.start as u32, comment.start + at.end as u32);
         if let Some(first) = self.found {
-            return Err(error::version_twice(source, number, first));
+            return Some(error::version_twice(source, number, first));
         }
         self.found = Some(number);
-        if source.slice(number).parse() == Ok(LANGUAGE_VERSION) {
-            Ok(())
-        } else {
-            Err(error::unknown_version(source, number))
-        }
+        let is_known = source.slice(number).parse() == Ok(LANGUAGE_VERSION);
+        (!is_known).then(|| error::unknown_version(source, number))
     }
 
     /// The version the script is written in.

@@ -1,11 +1,20 @@
 //! The one shape of every error, warning and hint.
 //!
-//! Owns: [`Diagnostic`], its labels, and [`suggest`]. Rendering lives in `diagnostic/render.rs`.
+//! Owns: [`Diagnostic`], its labels, its pictures ([`render`], [`plain`], [`Facts`]), [`suggest`] and [`escape`].
 //! May use: `source`, `sensitive`. Must not: know who produces or prints a diagnostic.
+
+mod escape;
+mod facts;
+mod render;
+mod window;
 
 use std::sync::Arc;
 
-pub use crate::near::suggest;
+pub use crate::near::{closest_first, suggest};
+pub use escape::{escape, escape_lines};
+pub use facts::{Facts, Place};
+pub use render::{MAX_DRAWN, Style, plain, render};
+
 use crate::source::{Origin, Position, Source, Span};
 
 /// How bad it is.
