@@ -164,7 +164,10 @@ pub(super) fn curly_quote(source: &Arc<Source>, span: Span) -> Diagnostic {
     let help = if closing.is_some() && !is_single {
         format!("write {plain}{}{plain} with plain quotes", short(text))
     } else {
-        format!("write {plain}, or put the word in quotes to keep the character")
+        format!(
+            "write {plain}{}, or put the word in double quotes to keep the character",
+            if is_single { " inside double quotes" } else { "" }
+        )
     };
     let code = code_point(source, span);
     Diagnostic::error("mcp::syntax::typographic_quote", format!("typographic quote {code} does not quote anything"))
@@ -207,3 +210,6 @@ pub(super) fn too_large(name: &str) -> Diagnostic {
     Diagnostic::error("mcp::syntax::too_large", format!("{name} is larger than 4 GiB"))
         .help("split it into several scripts")
 }
+
+#[cfg(test)]
+mod tests;
