@@ -3,6 +3,8 @@
 //! Owns: reading and checking JSON text, exact numbers, pointers, paths, comparison, schemas and the turning of words into values.
 //! May use: `source`. Must not: know the protocol or scripts, do any input or output, or send a number through `f64`.
 
+pub mod compare;
+mod matching;
 pub mod missing;
 pub mod number;
 pub mod path;
@@ -12,6 +14,7 @@ pub mod read;
 mod text;
 pub mod value;
 
+pub use compare::{Arrays, Difference};
 pub use missing::Missing;
 pub use number::Number;
 pub use path::{Path, PathError, Root};

@@ -66,6 +66,22 @@ impl Number {
         self.cmp_value(other) == Ordering::Equal
     }
 
+    /// A text that is the same for all numbers of one value.
+    pub(super) fn canonical(&self) -> String {
+        let parts = Parts::of(&self.0);
+        if parts.is_zero() {
+            return "0".to_owned();
+        }
+        let sign = if parts.negative { "-" } else { "" };
+        let digits: String = parts.digits().map(char::from).collect();
+        match parts.point {
+            Point::Small(point) => format!("{sign}{digits}e{point}"),
+            Point::Huge { negative, digits: point } => {
+                format!("{sign}{digits}e{}{point}", if negative { "-" } else { "" })
+            }
+        }
+    }
+
     /// Plain digits with a sign, for integers of at most 20 digits.
     fn integer_text(&self) -> Option<String> {
         let parts = Parts::of(&self.0);
