@@ -45,6 +45,13 @@ pub enum Event {
         /// Everything that is wrong with it.
         problems: Vec<Diagnostic>,
     },
+    /// Doubtful places in a script that runs all the same.
+    Warnings {
+        /// The file name.
+        file: Arc<str>,
+        /// The warnings.
+        problems: Vec<Diagnostic>,
+    },
     /// A session was opened.
     Connected(Connected),
     /// Tools were listed; names in the server's order.

@@ -2,6 +2,7 @@
 //!
 //! The binary `mcp-tester` is a thin shell around this crate.
 
+pub mod cli;
 pub mod commands;
 #[cfg(feature = "demo")]
 pub mod demo;
@@ -11,6 +12,7 @@ pub mod engine;
 pub mod event;
 pub mod json;
 pub mod near;
+pub mod report;
 pub mod rpc;
 pub mod sensitive;
 pub mod session;

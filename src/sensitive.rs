@@ -103,6 +103,11 @@ impl Masker {
         !self.filled.load(Ordering::Acquire)
     }
 
+    /// How many forms of secrets are looked for; it grows with each new secret.
+    pub fn forms(&self) -> usize {
+        self.needles.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     /// The text with each secret replaced by `***`.
     pub fn mask<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.replace(text, |masked, _| masked.push_str(MASK))
