@@ -3,9 +3,11 @@
 //! Owns: what each command does. May use: `engine`, `session`, `rpc`, `verify`, `json`, `event`, `diagnostic`, `source`,
 //! `sensitive`. Must not: know tokens of the syntax, transports or reports.
 
+mod assert_json;
 mod assert_number;
 mod assert_run;
 mod assert_text;
+mod call;
 mod expect;
 mod lists;
 mod look;
@@ -27,6 +29,7 @@ pub fn registry() -> &'static Registry {
     REGISTRY.get_or_init(|| {
         Registry::new(&[
             output::FAMILY,
+            call::FAMILY,
             lists::FAMILY,
             protocol::FAMILY,
             vars::FAMILY,
@@ -34,6 +37,7 @@ pub fn registry() -> &'static Registry {
             expect::FAMILY,
             assert_text::FAMILY,
             assert_number::FAMILY,
+            assert_json::FAMILY,
             assert_run::FAMILY,
             structure::FAMILY,
         ])

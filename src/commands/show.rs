@@ -4,6 +4,8 @@ use similar::{ChangeTag, TextDiff};
 
 /// Longest text shown in full.
 const SHOWN: usize = 600;
+/// Longest text in a title.
+const BRIEF: usize = 160;
 /// Longest text that is compared word by word.
 const COMPARED: usize = 20_000;
 
@@ -20,8 +22,8 @@ pub fn cut(text: &str) -> String {
 
 /// A short one-line form for titles.
 pub fn brief(text: &str) -> String {
-    let line: String = text.chars().map(|c| if c == '\n' { ' ' } else { c }).take(80).collect();
-    if text.chars().count() > 80 { format!("{line}…") } else { line }
+    let line: String = text.chars().map(|c| if c == '\n' { ' ' } else { c }).take(BRIEF).collect();
+    if text.chars().count() > BRIEF { format!("{line}…") } else { line }
 }
 
 /// Expected and actual text under each other, and what differs, word by word.

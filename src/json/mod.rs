@@ -3,6 +3,7 @@
 //! Owns: reading and checking JSON text, exact numbers, pointers, paths, comparison, schemas and the turning of words into values.
 //! May use: `source`. Must not: know the protocol or scripts, do any input or output, or send a number through `f64`.
 
+pub mod coerce;
 pub mod compare;
 mod matching;
 pub mod missing;
@@ -11,7 +12,9 @@ pub mod path;
 pub mod pointer;
 pub mod raw;
 pub mod read;
+pub mod schema;
 mod text;
+mod types;
 pub mod value;
 
 pub use compare::{Arrays, Difference};

@@ -2,11 +2,14 @@
 //!
 //! Owns: [`ListKind`], [`Tools`], [`Tool`]. May use: `json`. Must not: send anything.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::call::Exchange;
 use crate::json::Raw;
+use crate::json::coerce::ToolSchema;
+use crate::json::schema::{SchemaError, Validator};
 
 /// A paged list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,6 +82,35 @@ pub struct Tool {
     pub header_params: Vec<HeaderParam>,
     /// Why a client over HTTP must not show this tool (2026-07-28, a broken `x-mcp-header`).
     pub excluded: Option<String>,
+    input: OnceLock<ToolSchema>,
+    output: OnceLock<Result<Validator, SchemaError>>,
+}
+
+impl Tool {
+    /// Reads an entry of `tools/list`; what is missing stays missing.
+    pub fn new(raw: Raw, header_params: Vec<HeaderParam>, excluded: Option<String>) -> Self {
+        Self {
+            name: raw.get("name").and_then(|name| name.string().map(Cow::into_owned)).unwrap_or_default(),
+            input_schema: raw.get("inputSchema"),
+            output_schema: raw.get("outputSchema"),
+            raw,
+            header_params,
+            excluded,
+            input: OnceLock::new(),
+            output: OnceLock::new(),
+        }
+    }
+
+    /// The `inputSchema`, read at the first call; without one every argument is allowed.
+    pub fn input(&self) -> &ToolSchema {
+        self.input.get_or_init(|| ToolSchema::new(&self.input_schema.as_ref().map(Raw::to_json).unwrap_or_default()))
+    }
+
+    /// The `outputSchema`, compiled at the first call; none where the tool declares none.
+    pub fn output(&self) -> Option<Result<&Validator, &SchemaError>> {
+        let schema = self.output_schema.as_ref().filter(|schema| !schema.is_null())?;
+        Some(self.output.get_or_init(|| Validator::compile(schema)).as_ref())
+    }
 }
 
 /// An argument that travels as a header too.
