@@ -5,6 +5,7 @@
 
 pub mod ast;
 pub mod lexer;
+pub mod paint;
 pub mod token;
 
 mod decode;

@@ -37,7 +37,7 @@ fn long_name(text: &str) -> Option<usize> {
 /// True where the quoted segment `token` (with its quotes) can be a name: any text, but no `$name` that would be
 /// replaced before the name is known.
 pub(super) fn quoted_can_name(token: &str) -> bool {
-    token.starts_with('\'') || !parts::has_variable(token)
+    token.starts_with('\'') || parts::variables(token).next().is_none()
 }
 
 /// True where `prefix`, the start of a word, is a name with its colon and nothing else: a heredoc may follow.

@@ -1,6 +1,8 @@
 //! The one place that splits text at `$name`, takes escapes out and undoes the indentation of heredocs.
 
-use memchr::{memchr, memchr2};
+use std::ops::Range;
+
+use memchr::{memchr, memchr_iter, memchr2};
 
 use super::ast::{Part, PartKind, Quote};
 use super::heredoc::{self, Opener};
@@ -16,10 +18,10 @@ fn variable(text: &[u8]) -> usize {
     }
 }
 
-/// True where `text` holds a `$name`.
-pub(super) fn has_variable(text: &str) -> bool {
+/// Where in `text` there are `$names`.
+pub(super) fn variables(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let bytes = text.as_bytes();
-    memchr::memchr_iter(b'$', bytes).any(|at| variable(&bytes[at..]) > 0)
+    memchr_iter(b'$', bytes).map(|at| at..at + variable(&bytes[at..])).filter(|range| !range.is_empty())
 }
 
 /// Splits segments of one source into parts. It remembers how far it has looked for a `$`, so that text without one
