@@ -120,11 +120,16 @@ pub(super) fn control(source: &Arc<Source>, span: Span) -> Diagnostic {
         .help("remove it; inside quotes and heredocs it is allowed")
 }
 
+/// A character that has no place in a comment.
+pub(super) fn is_control(c: char) -> bool {
+    c.is_control() && c != '\t'
+}
+
 /// A control character in a comment.
 pub(super) fn control_in_comment(source: &Arc<Source>, comment: Span) -> Diagnostic {
     let text = source.slice(comment);
-    let at = text.find(|c: char| c.is_ascii_control() && c != '\t').unwrap_or(0) as u32;
-    let span = Span::new(comment.start + at, comment.start + at + 1);
+    let at = text.find(is_control).unwrap_or(0) as u32;
+    let span = first_char(source, Span::new(comment.start + at, comment.end));
     if source.slice(span) == "\r" {
         return lone_cr(source, span);
     }

@@ -2,6 +2,8 @@
 
 use memchr::memchr;
 
+use super::parts;
+
 /// What stands behind `<<`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Opener<'s> {
@@ -22,12 +24,10 @@ impl<'s> Opener<'s> {
         let (dedent, after) = after.strip_prefix('-').map_or((false, after), |rest| (true, rest));
         let quote = after.chars().next().filter(|first| matches!(first, '"' | '\''));
         let after = quote.map_or(after, |_| &after[1..]);
-        let end = after.bytes().position(|byte| !(byte.is_ascii_alphanumeric() || byte == b'_')).unwrap_or(after.len());
-        let mark = &after[..end];
-        if mark.is_empty() || mark.as_bytes()[0].is_ascii_digit() {
+        let (mark, after) = after.split_at(parts::identifier(after.as_bytes()));
+        if mark.is_empty() {
             return None;
         }
-        let after = &after[end..];
         let after = quote.map_or(Some(after), |quote| after.strip_prefix(quote))?;
         let goes_on = !(after.is_empty() || after.starts_with([' ', '\t', '\n', '\r']));
         (!goes_on).then_some(Self { mark, dedent, verbatim: quote == Some('\''), length: text.len() - after.len() })

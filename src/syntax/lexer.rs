@@ -71,8 +71,11 @@ impl<'s> Lexer<'s> {
             return self.segment(TokenKind::Bare);
         }
         let rest = self.inner.remainder();
-        let line = &rest[..memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len())];
-        self.inner.bump(line.strip_suffix('\r').unwrap_or(line).len());
+        let length = match memchr(b'\n', rest.as_bytes()) {
+            Some(end) => end - usize::from(rest[..end].ends_with('\r')),
+            None => rest.len(),
+        };
+        self.inner.bump(length);
         self.gap(TokenKind::Comment)
     }
 

@@ -6,6 +6,8 @@ use regex::Regex;
 
 use super::parts;
 
+/// `plain-name = ( ? letter ? | "_" ), { ? letter ? | ? number ? | "_" | "." | "-" } ;`
+///
 /// Length in bytes of the name at the start of bare `text`, the colon behind it left out; `None` where the text is
 /// positional: no name, `x://…`, or a drive letter (`C:\`, `C:/`).
 pub(super) fn bare_name(text: &str) -> Option<usize> {
@@ -34,7 +36,9 @@ fn long_name(text: &str) -> Option<usize> {
     NAME.as_ref()?.find(text).map(|found| found.end())
 }
 
-/// True where the quoted segment `token` (with its quotes) can be a name: any text, but no `$name` that would be
+/// `interpolated = '"', { ? character ? }, variable, { ? character ? }, '"' ;`
+///
+/// False for that; true where the quoted segment `token` (with its quotes) can be a name: any text, but no `$name` that would be
 /// replaced before the name is known.
 pub(super) fn quoted_can_name(token: &str) -> bool {
     token.starts_with('\'') || parts::variables(token).next().is_none()

@@ -150,7 +150,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `script = [ bom ], line, { newline, [ bodies ], line } ;`
+    /// `script = [ bom ], line, { newline, line } ;`
     fn script(mut self) -> Parsed {
         if self.token.kind == TokenKind::Bom {
             self.advance();
@@ -158,14 +158,12 @@ impl<'s> Parser<'s> {
         loop {
             let before = self.statements.len();
             self.line();
-            let goes_on = self.token.kind == TokenKind::Newline;
-            if goes_on {
-                self.advance();
-            }
-            self.bodies();
             self.end_line(before);
-            if !goes_on {
-                break;
+            match self.token.kind {
+                TokenKind::Eof => break,
+                TokenKind::Newline => drop(self.advance()),
+                // Nothing else ends a line; were it otherwise, the rest would be read as a line of its own.
+                _ => {}
             }
         }
         let is_only = self.errors_before_open == 0 && self.completeness == Completeness::OpenHeredoc
@@ -185,7 +183,9 @@ impl<'s> Parser<'s> {
         Parsed { script, errors: self.errors, broken: self.broken, completeness }
     }
 
-    /// `line = [ blank ], [ comment | statement, [ blank, [ comment ] ] ] ;`
+    /// `line = [ blank ], [ comment | statement, [ blank, [ comment ] ], [ newline, bodies ] ] ;`
+    ///
+    /// The bodies are there where the statement holds heredocs.
     fn line(&mut self) {
         self.blank();
         if !matches!(self.token.kind, TokenKind::Comment | TokenKind::Newline | TokenKind::Eof) {
@@ -193,6 +193,12 @@ impl<'s> Parser<'s> {
         }
         if self.token.kind == TokenKind::Comment {
             self.comment();
+        }
+        if !self.pending.is_empty() {
+            if self.token.kind == TokenKind::Newline {
+                self.advance();
+            }
+            self.bodies();
         }
     }
 
@@ -223,7 +229,9 @@ impl<'s> Parser<'s> {
         let comment = self.advance();
         self.comments.push(comment.span);
         let text = self.slice(comment.span);
-        if text.bytes().any(|byte| byte < b' ' && byte != b'\t' || byte == 0x7f) {
+        // 0xC2 starts U+0080 to U+00BF, among them the second block of controls.
+        let may_be_control = |byte: u8| byte < b' ' && byte != b'\t' || byte == 0x7F || byte == 0xC2;
+        if text.bytes().any(may_be_control) && text.contains(error::is_control) {
             self.report(error::control_in_comment(self.source, comment.span));
         }
         if self.statements.is_empty()
@@ -247,7 +255,8 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `word = value | name, ":", [ value ] ;`
+    /// `word = heredoc | ( [ name, ":" ], value | name, ":" )
+    ///        - ( ( "#" | "//" | [ name, ":" ], "<<" ), { ? any character ? } | bare-json ) ;`
     fn word(&mut self) {
         let start = self.token.span.start;
         let first = self.parts.len();
@@ -271,9 +280,10 @@ impl<'s> Parser<'s> {
         self.words.push(Word { parts, span, name });
     }
 
-    /// `name = plain-name | double | single ;`
+    /// `name = plain-name | double - interpolated | single ;`
     ///
-    /// Reads a name with its colon, as one part, where the word starts with one.
+    /// Reads a name with its colon, as one part, where the word starts with one. `x://…` and drive letters do not:
+    /// they are values.
     fn name(&mut self) -> Option<Name> {
         match self.token.kind {
             TokenKind::Bare => {
@@ -316,7 +326,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `value = opener | segment, { segment } ;`
+    /// `value = segment, { segment } ;`
     fn value(&mut self, has_name: bool) {
         if self.token.kind == TokenKind::Opener {
             self.opener(has_name);
@@ -340,7 +350,8 @@ impl<'s> Parser<'s> {
                 self.quoted();
             }
             TokenKind::OpenDouble | TokenKind::OpenSingle => self.open_quote(),
-            TokenKind::Opener | TokenKind::BadOpener => {
+            TokenKind::Opener => self.opener(false),
+            TokenKind::BadOpener => {
                 let span = self.rest_of_word();
                 self.report(error::heredoc_mark(self.source, span));
                 self.parts.push(Part { kind: PartKind::Text, quote: Quote::Bare, span });
@@ -350,7 +361,17 @@ impl<'s> Parser<'s> {
                 let span = self.advance().span;
                 self.parts.push(Part { kind: PartKind::Text, quote: Quote::Bare, span });
             }
-            _ => return false,
+            // The lexer gives bodies only behind lines with openers, where they are read; text they would be, elsewhere.
+            TokenKind::Body | TokenKind::End | TokenKind::NearEnd | TokenKind::Bom => {
+                let span = self.advance().span;
+                self.parts.push(Part { kind: PartKind::Text, quote: Quote::Bare, span });
+            }
+            TokenKind::Blank
+            | TokenKind::Newline
+            | TokenKind::Comment
+            | TokenKind::WideSpace
+            | TokenKind::LoneCr
+            | TokenKind::Eof => return false,
         }
         true
     }
@@ -382,7 +403,9 @@ impl<'s> Parser<'s> {
         self.parts.push(Part { kind: PartKind::Text, quote, span });
     }
 
-    /// Reads the opener of a heredoc; its body comes after the line.
+    /// `heredoc = [ name, ":" ], opener ;`
+    ///
+    /// Reads the opener; the name was read before, and the body comes after the line.
     fn opener(&mut self, has_name: bool) {
         let token = self.advance();
         // The lexer makes an opener only of what reads as one.
@@ -413,7 +436,9 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `body = { ? a line that is not the end ?, newline } ;`
+    /// `body = { { ? character ? }, newline } ;`
+    ///
+    /// No line of it is the end.
     fn body(&mut self, pending: &Pending<'s>) -> Span {
         let is_read = self.token.kind == TokenKind::Body;
         let body = if is_read { self.advance().span } else { Span::new(self.token.span.start, self.token.span.start) };
@@ -437,8 +462,10 @@ impl<'s> Parser<'s> {
         body
     }
 
-    /// Where the value that starts at part `first` is JSON without the quotes it needs: its own quotes would be taken
-    /// for the script's.
+    /// `bare-json = [ name, ":" ], ( "{" | "[" ), { segment }, ( double | single ), { segment } ;`
+    ///
+    /// Whether the value that starts at part `first` is JSON without the quotes it needs: its own quotes would be
+    /// taken for the script's.
     fn is_bare_json(&self, first: usize) -> bool {
         let parts = &self.parts[first..];
         let starts = parts

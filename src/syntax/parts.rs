@@ -8,12 +8,28 @@ use super::ast::{Part, PartKind, Quote};
 use super::heredoc::{self, Opener};
 use crate::source::Span;
 
-/// Length of the `$name` at the start of `text`, 0 where there is none.
+/// `identifier = ( ? ASCII letter ? | "_" ), { ? ASCII letter ? | ? digit ? | "_" } ;`
+///
+/// Its length at the start of `text`, 0 where there is none.
+pub(super) fn identifier(text: &[u8]) -> usize {
+    match text {
+        [first, rest @ ..] if first.is_ascii_alphabetic() || *first == b'_' => {
+            1 + rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count()
+        }
+        _ => 0,
+    }
+}
+
+/// `variable = "$", identifier ;`
+///
+/// Its length at the start of `text`, 0 where there is none. Variables stand in bare, double-quoted and single-quoted
+/// text and in the bodies of heredocs whose mark has no single quotes.
 fn variable(text: &[u8]) -> usize {
     match text {
-        [b'$', first, rest @ ..] if first.is_ascii_alphabetic() || *first == b'_' => {
-            2 + rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count()
-        }
+        [b'$', name @ ..] => match identifier(name) {
+            0 => 0,
+            length => 1 + length,
+        },
         _ => 0,
     }
 }
@@ -53,7 +69,7 @@ impl<'s> Splitter<'s> {
         self.dollar < end
     }
 
-    /// `text = { variable | ? any other text ? } ;` for text in which nothing is escaped.
+    /// Text in which nothing is escaped.
     pub(super) fn plain(&mut self, span: Span, quote: Quote, out: &mut Vec<Part>) {
         if !self.has_dollar(span) {
             out.push(Part { kind: PartKind::Text, quote, span });

@@ -28,7 +28,7 @@ pub enum TokenKind {
     /// `newline = [ ? CR ? ], ? LF ? ;`
     #[regex(r"\r?\n")]
     Newline,
-    /// `comment = ( "#" | "//" ), { ? any character of a line ? } ;`
+    /// `comment = ( "#" | "//" ), { ? comment character ? } ;`
     ///
     /// Only where a word could start; runs to the end of the line.
     #[token("#")]
@@ -42,10 +42,12 @@ pub enum TokenKind {
     #[token("/")]
     #[token("<")]
     Bare,
-    /// `double = '"', { '\"' | "\\" | ? any character of a line but a double quote ? }, '"' ;`
+    /// `double = '"', { "\", ? character ? | ? character ? - ( '"' | "\" ) }, '"' ;`
+    ///
+    /// `\"` and `\\` are escapes, any other backslash stays.
     #[regex(r#""([^"\\\n]|\\[^\n])*""#)]
     Double,
-    /// `single = "'", { ? any character of a line but a single quote ? }, "'" ;`
+    /// `single = "'", { ? character ? - "'" }, "'" ;`
     #[regex(r"'[^'\n]*'")]
     Single,
     /// A double quote that the line does not close, with the rest of the line.
@@ -54,16 +56,18 @@ pub enum TokenKind {
     /// A single quote that the line does not close, with the rest of the line.
     #[regex(r"'[^'\n]*")]
     OpenSingle,
-    /// `opener = "<<", [ "-" ], ( mark | '"', mark, '"' | "'", mark, "'" ) ;`
+    /// `opener = "<<", [ "-" ], ( identifier | '"', identifier, '"' | "'", identifier, "'" ) ;`
+    ///
+    /// The identifier is the mark of the heredoc.
     #[token("<<")]
     Opener,
     /// `<<` where an opener could stand, but no mark follows or the word goes on behind it: only the `<<`.
     BadOpener,
     /// The lines of a heredoc, with their line ends; may be empty.
     Body,
-    /// `end = [ blank ], ? the mark of the opener ?, [ blank ] ;`
+    /// `end = [ blank ], identifier, [ blank ] ;`
     ///
-    /// The line that ends a heredoc, without its line end.
+    /// The line that ends a heredoc: only its mark. Without its line end.
     End,
     /// A line that almost is the end of a heredoc that has none. Reading goes on behind it.
     NearEnd,
