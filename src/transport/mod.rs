@@ -3,6 +3,9 @@
 //! Owns: the bytes, the child process, the HTTP client. May use: `rpc`, `json`, `sensitive`.
 //! Must not: know MCP methods, versions or scripts; headers are handed to it.
 
+pub mod http;
+pub mod memory;
+pub mod sse;
 pub mod stdio;
 
 use std::borrow::Cow;

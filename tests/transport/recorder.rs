@@ -1,10 +1,10 @@
 //! An inbox that keeps everything, and waits with a limit.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use mcp_script::rpc::Id;
-use mcp_script::transport::{Closed, Inbox, Incoming, Outgoing, OutgoingKind};
+use mcp_script::transport::{Closed, Inbox, Incoming, Outgoing, OutgoingKind, Transport};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -12,16 +12,17 @@ use tokio::sync::watch;
 pub const LIMIT: Duration = Duration::from_secs(20);
 
 /// Keeps what arrives, in short.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Recorder {
     kept: Mutex<Vec<Arrival>>,
     count: watch::Sender<usize>,
     sent: Mutex<Vec<String>>,
+    /// Where an answer is reported as the session does it.
+    transport: OnceLock<Weak<dyn Transport>>,
 }
 
 /// One arrival.
 #[derive(Debug, Clone)]
-#[expect(dead_code, reason = "the HTTP tests read the rest")]
 pub enum Arrival {
     Frame(String, String),
     Http(Option<Id>, u16, String),
@@ -36,6 +37,7 @@ impl Inbox for Recorder {
     fn deliver(&self, incoming: Incoming) {
         let arrival = match incoming {
             Incoming::Frame { bytes, via } => {
+                self.settle(&bytes);
                 Arrival::Frame(String::from_utf8_lossy(&bytes).into_owned(), format!("{via:?}"))
             }
             Incoming::HttpProblem { id, answer } => {
@@ -61,6 +63,39 @@ impl Inbox for Recorder {
 impl Recorder {
     pub fn new() -> Arc<Self> {
         Arc::default()
+    }
+
+    /// Tells this transport of every answer.
+    pub fn settle_on(&self, transport: Weak<dyn Transport>) {
+        assert!(self.transport.set(transport).is_ok(), "set once");
+    }
+
+    fn settle(&self, frame: &[u8]) {
+        let Some(transport) = self.transport.get().and_then(Weak::upgrade) else { return };
+        let Ok(message) = serde_json::from_slice::<Value>(frame) else { return };
+        if let (Some(id), None) = (message["id"].as_i64(), message.get("method")) {
+            transport.settled(&Id::Number(id));
+        }
+    }
+
+    /// The id of the server's request for `method`, waited for.
+    pub async fn request_id(&self, method: &str) -> String {
+        self.wait(|arrival| match arrival {
+            Arrival::Frame(text, _) => serde_json::from_str::<Value>(text)
+                .ok()
+                .filter(|message| message["method"] == method && message.get("id").is_some())
+                .map(|message| message["id"].to_string()),
+            _ => None,
+        })
+        .await
+    }
+
+    /// Where the frames came from.
+    pub fn vias(&self) -> Vec<String> {
+        self.all()
+            .iter()
+            .filter_map(|arrival| if let Arrival::Frame(_, via) = arrival { Some(via.clone()) } else { None })
+            .collect()
     }
 
     /// What has arrived.
