@@ -231,4 +231,5 @@ def main():
                 probe(name, how, words)
 
 
-main()
+if __name__ == "__main__":
+    main()
