@@ -113,6 +113,8 @@ pub const X_MCP_HEADER: Rule = must("tool-x-mcp-header-valid");
 pub const TOOL_NAME_UNIQUE: Rule = must("tools-name-unique");
 /// A list's member is an array of objects.
 pub const LIST_SHAPE: Rule = must("list-result-shape");
+/// A notification or an answer of ours is taken without complaint (HTTP 202).
+pub const ONE_WAY: Rule = must("http-notification-202");
 /// More arrived than is kept.
 pub const KEPT: Rule = should("session-kept-limit");
 

@@ -7,6 +7,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use super::call::Exchange;
+use super::findings::{Finding, TOOL_NAME_UNIQUE, X_MCP_HEADER, preview};
+use super::headers::annotated;
+use super::pages::Pages;
 use crate::json::Raw;
 use crate::json::coerce::ToolSchema;
 use crate::json::schema::{SchemaError, Validator};
@@ -61,10 +64,56 @@ pub struct Tools {
 }
 
 impl Tools {
+    /// Reads the tools out of a list's pages; `mirrors` says that their arguments may travel as headers. Comes with what is wrong
+    /// with the list.
+    pub(super) fn read(pages: Pages, mirrors: bool) -> (Self, Vec<Finding>) {
+        let mut findings = Vec::new();
+        let mut list: Vec<Arc<Tool>> = Vec::with_capacity(pages.items.len());
+        let mut by_name: HashMap<String, usize> = HashMap::with_capacity(pages.items.len());
+        for (at, raw) in pages.items.into_iter().enumerate() {
+            let schema = raw.get("inputSchema").filter(|_| mirrors);
+            let (params, excluded) = match schema.as_ref().map(annotated) {
+                None => (Vec::new(), None),
+                Some(Ok(params)) => (params, None),
+                Some(Err(why)) => (Vec::new(), Some(why)),
+            };
+            let tool = Tool::new(raw, params, excluded);
+            let shown = preview(&tool.name, 100);
+            if let Some(why) = &tool.excluded {
+                let message = format!("clients over HTTP must not show the tool `{shown}`: {why}");
+                findings.push(Finding::new(X_MCP_HEADER, message));
+            }
+            match by_name.get(&tool.name) {
+                Some(first) => {
+                    let place = |at| place(&pages.counts, at);
+                    let (first, second) = (place(*first), place(at));
+                    let message =
+                        format!("the tool `{shown}` is listed twice: {first}, and {second}; calls use the first");
+                    findings.push(Finding::new(TOOL_NAME_UNIQUE, message));
+                }
+                None => _ = by_name.insert(tool.name.clone(), at),
+            }
+            list.push(Arc::new(tool));
+        }
+        (Self { list, by_name, listing: pages.listing }, findings)
+    }
+
     /// The tool called `name`; of several the first.
     pub fn get(&self, name: &str) -> Option<&Arc<Tool>> {
         self.by_name.get(name).and_then(|at| self.list.get(*at))
     }
+}
+
+/// Where an item stands, counted as people do.
+fn place(counts: &[usize], at: usize) -> String {
+    let mut before = 0;
+    for (page, count) in counts.iter().enumerate() {
+        if at < before + count {
+            return format!("as number {} on page {}", at - before + 1, page + 1);
+        }
+        before += count;
+    }
+    format!("as number {}", at + 1)
 }
 
 /// A tool as listed.

@@ -97,7 +97,8 @@ mod tests {
     #[test]
     fn the_oldest_messages_go_and_the_numbers_stay() {
         let mut log = Log::default();
-        let told: usize = (0..KEPT_NOTICES + 5).filter(|n| log.push(Raw::parse(&n.to_string()).expect("number"))).count();
+        let told: usize =
+            (0..KEPT_NOTICES + 5).filter(|n| log.push(Raw::parse(&n.to_string()).expect("number"))).count();
         assert_eq!(told, 1);
         assert_eq!(log.next(), KEPT_NOTICES as u64 + 5);
         assert_eq!(log.since(0).len(), KEPT_NOTICES);
