@@ -77,7 +77,7 @@ impl Rule {
             && self
                 .validators
                 .as_ref()
-                .is_none_or(|all| all.is_empty() || all.iter().any(|validator| validator.accepts(value)))
+                .is_none_or(|all| all.is_empty() || all.iter().any(|validator| validator.is_valid(value)))
     }
 }
 
@@ -145,7 +145,7 @@ impl ToolSchema {
         }
         // A schema that cannot be compiled judges nothing: then the types decide alone.
         let compiled: Option<Vec<Validator>> =
-            schemas.iter().map(|schema| Validator::compile_value(self.alone(schema)).ok()).collect();
+            schemas.iter().map(|schema| Validator::compile(&self.alone(schema)).ok()).collect();
         Rule { types, validators: compiled }
     }
 
