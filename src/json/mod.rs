@@ -5,6 +5,7 @@
 
 pub mod coerce;
 pub mod compare;
+mod effort;
 mod matching;
 pub mod missing;
 pub mod number;

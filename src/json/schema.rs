@@ -4,12 +4,14 @@
 //! Must not: fetch a reference, judge by a pattern that cannot be compiled, or print a hostile value at length.
 
 use std::fmt::{self, Write as _};
+use std::sync::Arc;
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, Registry, ValidationError};
 use serde_json::Value;
 use thiserror::Error;
 
+use super::effort::Effort;
 use super::patterns::{self, Unjudged};
 use super::pointer::Pointer;
 use super::raw::Raw;
@@ -30,6 +32,7 @@ pub struct Validator {
     judged: jsonschema::Validator,
     /// Where patterns could not be compiled: the same schema with these patterns matching nothing.
     opposite: Option<Box<jsonschema::Validator>>,
+    effort: Option<Effort>,
     notes: Vec<String>,
 }
 
@@ -107,27 +110,41 @@ impl Validator {
     /// Errors where the schema breaks its metaschema or refers to something that is not in it. Patterns that cannot be compiled and
     /// unknown dialects are no errors: see [`Validator::notes`].
     pub fn compile(schema: &impl Document) -> Result<Self, SchemaError> {
-        Self::build(schema.document(), None)
-    }
-
-    /// As [`Validator::compile`], with more documents that the schema may refer to.
-    pub(super) fn build(mut schema: Value, registry: Option<&Registry<'_>>) -> Result<Self, SchemaError> {
+        let mut schema = schema.document();
         let mut notes = Vec::new();
         patterns::drop_unknown_dialect(&mut schema, &mut notes);
-        let first = match options(registry).build(&schema) {
-            Ok(judged) => return Ok(Self { judged, opposite: None, notes }),
+        let schema = Arc::new(schema);
+        let effort = Effort::of(&schema, vec![String::new()]);
+        Self::build(&schema, None, effort, notes)
+    }
+
+    /// Compiles `schema`, which may refer to the documents in `registry`.
+    pub(super) fn build(
+        schema: &Value,
+        registry: Option<&Registry<'_>>,
+        effort: Option<Effort>,
+        mut notes: Vec<String>,
+    ) -> Result<Self, SchemaError> {
+        let first = match options(registry).build(schema) {
+            Ok(judged) => return Ok(Self { judged, opposite: None, effort, notes }),
             Err(error) => error.to_owned(),
         };
-        let Some(Unjudged { ignoring, refusing }) = patterns::without_broken(&schema, &mut notes) else {
+        let Some(Unjudged { ignoring, refusing }) = patterns::without_broken(schema, &mut notes) else {
             return Err(schema_error(&first));
         };
         let build = |schema: &Value| options(registry).build(schema).map_err(|error| schema_error(&error));
-        Ok(Self { judged: build(&ignoring)?, opposite: Some(Box::new(build(&refusing)?)), notes })
+        Ok(Self { judged: build(&ignoring)?, opposite: Some(Box::new(build(&refusing)?)), effort, notes })
     }
 
     /// Lists what is wrong with `value`, at most 50 violations; empty where it is valid.
+    ///
+    /// A schema that branches and refers to itself can make one value a matter of hours; then that is the only violation.
     pub fn validate(&self, value: &impl Document) -> Vec<Violation> {
         let value = value.document();
+        if self.effort.as_ref().is_some_and(|effort| effort.is_too_much(&value)) {
+            let message = "the schema branches too often to be checked against this value".to_owned();
+            return vec![Violation { instance_pointer: Pointer::root(), schema_pointer: Pointer::root(), message }];
+        }
         let violations = list(&self.judged, &value);
         // What holds whichever way the patterns would have decided is the only thing that can be blamed on the value.
         if violations.is_empty() || self.opposite.as_ref().is_some_and(|opposite| opposite.is_valid(&value)) {
@@ -136,9 +153,12 @@ impl Validator {
         violations
     }
 
-    /// True where `value` has no violation.
+    /// True where [`Validator::validate`] finds nothing, but faster.
     pub fn is_valid(&self, value: &impl Document) -> bool {
         let value = value.document();
+        if self.effort.as_ref().is_some_and(|effort| effort.is_too_much(&value)) {
+            return false;
+        }
         if self.judged.is_valid(&value) || self.opposite.as_ref().is_some_and(|opposite| opposite.is_valid(&value)) {
             return true;
         }
@@ -311,6 +331,28 @@ mod tests {
                 valid(schema, value);
             }
         }
+        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn schemas_that_branch_without_end_are_given_up() {
+        let start = Instant::now();
+        let mut members = String::new();
+        for level in 0..40 {
+            let next = format!("{{\"$ref\":\"#/$defs/d{}\"}}", level + 1);
+            members.push_str(&format!("\"d{level}\":{{\"anyOf\":[{next},{next}]}},"));
+        }
+        let bomb = format!("{{\"$ref\":\"#/$defs/d0\",\"$defs\":{{{members}\"d40\":{{\"type\":\"integer\"}}}}}}");
+        let violations = compile(&bomb).validate(&Json::from("x"));
+        assert!(violations[0].message.contains("branches too often"), "{violations:?}");
+        let deep =
+            r##"{"anyOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}},"required":["b"]}]}"##;
+        assert!(valid(deep, r#"{"a":{"a":{"a":1}}}"#));
+        assert!(!valid(deep, &format!("{}1{}", "{\"a\":".repeat(100), "}".repeat(100))));
+        let tree = r##"{"type":"object","properties":{"children":{"items":{"$ref":"#"}}},"required":["children"]}"##;
+        let leaves = vec!["{\"children\":[]}"; 10_000].join(",");
+        assert!(valid(tree, &format!("{{\"children\":[{leaves}]}}")));
+        assert!(valid(r##"{"$ref":"#"}"##, "1"));
         assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     }
 
