@@ -1,2 +1,7 @@
 //! The `mcp-tester` binary.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    mcp_script::cli::run(std::env::args_os()).into()
+}

@@ -48,8 +48,10 @@ pub struct Profile {
     pub url: Option<String>,
     /// Variables for the server's process.
     pub env: Vec<(String, Sensitive<String>)>,
-    /// The server's working directory: `cwd`, from the file's folder; without it that folder.
-    pub cwd: PathBuf,
+    /// The folder of its file, in which its command runs unless `cwd` says otherwise.
+    pub folder: PathBuf,
+    /// The server's working directory, from that folder.
+    pub cwd: Option<PathBuf>,
     /// HTTP headers.
     pub headers: Vec<(String, Sensitive<String>)>,
     /// The revision, unchecked.
@@ -141,7 +143,7 @@ impl Profiles {
     }
 
     fn profile(&self, name: &str, node: &Node, env: &impl Fn(&str) -> Option<String>) -> Result<Profile, Refusal> {
-        let mut profile = Profile { name: name.to_owned(), cwd: self.folder.clone(), ..Profile::default() };
+        let mut profile = Profile { name: name.to_owned(), folder: self.folder.clone(), ..Profile::default() };
         let mut args = None;
         let mut command = None;
         for (key, value) in self.mapping(node, "a mapping")? {
@@ -151,7 +153,7 @@ impl Profiles {
                 "args" => args = Some(self.texts(&value, env)?),
                 "url" => profile.url = Some(text()?),
                 "env" => profile.env = self.pairs(&value, env)?,
-                "cwd" => profile.cwd = self.folder.join(text()?),
+                "cwd" => profile.cwd = Some(self.folder.join(text()?)),
                 "headers" => profile.headers = self.pairs(&value, env)?,
                 "protocol" => profile.protocol = Some(text()?),
                 "transport" => profile.transport = Some(self.transport(&value, &text()?)?),
@@ -332,7 +334,7 @@ profiles:
         assert_eq!(demo.command.as_deref().unwrap_or_default(), ["npx", "-y", "a b", "pkg with space"]);
         let env: Vec<_> = demo.env.iter().map(|(name, value)| (name.as_str(), value.reveal().as_str())).collect();
         assert_eq!(env, [("TOKEN", "t0ken"), ("LEVEL", "3")]);
-        assert_eq!(demo.cwd, Path::new("/work/sub"));
+        assert_eq!(demo.cwd.as_deref(), Some(Path::new("/work/sub")));
         assert_eq!((demo.protocol.as_deref(), demo.timeout), (Some("2025-11-25"), Some(Duration::from_secs(90))));
         let vars: Vec<_> = demo.vars.iter().map(|(name, value)| format!("{name}={}", value.compact())).collect();
         assert_eq!(vars, ["user=\"ann\"", "ratio=1.10", "tags=[\"a\",\"pkg with space\"]"]);
@@ -344,7 +346,7 @@ profiles:
             (Some("https://example.com/mcp"), Some(Duration::from_millis(250)))
         );
         assert_eq!(web.headers[0].1.reveal(), "Bearer t0ken");
-        assert_eq!(web.cwd, Path::new("/work"));
+        assert_eq!((web.cwd, web.folder.as_path()), (None, Path::new("/work")));
     }
 
     #[test]

@@ -19,6 +19,15 @@ pub fn is_name(name: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
+/// Parts of a name that say its value is a credential.
+const SECRET_WORDS: [&str; 8] = ["auth", "cookie", "token", "key", "secret", "password", "passwd", "credential"];
+
+/// True for names such as `Authorization` or `API_KEY`, whose values are masked unasked.
+pub fn looks_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_WORDS.iter().any(|word| name.contains(word))
+}
+
 /// Reads a `--vars-file`: a JSON object where it starts with `{`, else dotenv lines.
 ///
 /// # Errors
@@ -104,7 +113,7 @@ fn refuse(source: &Arc<Source>, span: Span, title: impl Into<String>) -> Box<Dia
 
 #[cfg(test)]
 mod tests {
-    use super::{is_name, read_file};
+    use super::{is_name, looks_secret, read_file};
     use crate::source::Source;
 
     fn read(text: &str) -> Result<String, String> {
@@ -138,6 +147,7 @@ mod tests {
     #[test]
     fn names() {
         assert!(["a", "_", "A_1"].into_iter().all(is_name));
+        assert!(looks_secret("X-Api-Key") && looks_secret("Authorization") && !looks_secret("LOG_LEVEL"));
         assert!(!["", "1a", "a-b", "ä", "a b"].into_iter().any(is_name));
     }
 }

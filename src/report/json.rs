@@ -281,7 +281,11 @@ impl Writer<'_> {
         let refusals = record.problems.iter().filter(|problem| problem.severity == Severity::Error);
         let mut failures: Vec<_> = refusals.map(|problem| self.failure(problem, None)).collect();
         for script in &record.scripts {
-            failures.extend(script.refused.iter().map(|problem| self.failure(problem, None)));
+            for problem in &script.refused {
+                let failure = self.failure(problem, None);
+                let file = failure.file.or_else(|| Some(self.text(&script.file)));
+                failures.push(Failure { file, ..failure });
+            }
             let failed = |step: &&StepResult| matches!(step.status, Status::Failed | Status::Broken);
             let mut steps: Vec<_> = script.all_steps().filter(failed).collect();
             steps.sort_by_key(|step| step.step.index);

@@ -31,6 +31,8 @@ use crate::sensitive::Masker;
 pub struct Setup {
     /// The text for people.
     pub look: Look,
+    /// Colour usage and configuration errors.
+    pub errors_color: bool,
     /// Takes it: stdout, or stderr where stdout carries a document.
     pub talk: Out,
     /// Takes usage and configuration errors.
@@ -55,6 +57,7 @@ struct Inner {
     text: Text,
     talk: Out,
     errors: Out,
+    errors_color: bool,
     json: Option<(Record, Out)>,
 }
 
@@ -68,6 +71,7 @@ impl Reporter {
                 text: Text::new(setup.look, masker.clone()),
                 talk: setup.talk,
                 errors: setup.errors,
+                errors_color: setup.errors_color,
                 json: setup.json.map(|out| (Record::default(), out)),
             }),
             masker,
@@ -81,15 +85,20 @@ impl Reporter {
 
     /// Reports a problem that belongs to no script: usage or configuration.
     pub fn problem(&self, problem: &Diagnostic) {
+        self.note(problem);
         let mut inner = self.inner();
-        if let Some((record, _)) = &mut inner.json {
-            record.problems.push(problem.clone());
-        }
-        let mut picture = String::new();
-        inner.text.draw(&mut picture, problem);
+        let color = inner.errors_color;
+        let picture = inner.text.drawn(problem, color);
         let masked = self.masker.mask(&picture);
         self.clear();
         inner.errors.write(&masked);
+    }
+
+    /// Takes a problem that was shown already into the document.
+    pub fn note(&self, problem: &Diagnostic) {
+        if let Some((record, _)) = &mut self.inner().json {
+            record.problems.push(problem.clone());
+        }
     }
 
     /// Writes text that is neither a test's nor a command's, such as a list of tests, as it is but masked.
@@ -107,9 +116,9 @@ impl Reporter {
         }
     }
 
-    /// Number of commands that were carried out; only counted where [`Sink::emit`] saw them.
-    pub fn executed(&self) -> usize {
-        self.inner().text.executed()
+    /// Number of warnings and of broken MUST rules so far.
+    pub fn doubts(&self) -> usize {
+        self.inner().text.doubts()
     }
 
     /// Ends the report of a run that exits with `exit_code`.
@@ -173,10 +182,11 @@ mod tests {
         let look = Look { color: false, width: 100, verbosity: 2, many: false };
         let masker = Arc::new(Masker::new());
         masker.add("Hello, Bob").expect("long enough");
-        let reporter = Reporter::new(Setup { look, talk, errors, json: Some(json), live: false }, masker);
+        let reporter =
+            Reporter::new(Setup { look, talk, errors, errors_color: false, json: Some(json), live: false }, masker);
         reporter.problem(&Diagnostic::warning("mcp::config::unknown_key", "`x` is no key"));
         sample::run().iter().for_each(|event| reporter.emit(event));
-        assert_eq!(reporter.executed(), 6);
+        assert_eq!(reporter.doubts(), 1);
         reporter.finish(1);
         let text = |memory: &std::sync::Mutex<String>| memory.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let document: serde_json::Value = serde_json::from_str(&text(&document)).expect("one document");

@@ -59,6 +59,7 @@ pub struct Text {
     named_tests: bool,
     refused: usize,
     drawn: usize,
+    warnings: usize,
     skips: Skips,
     findings: Findings,
     servers: Servers,
@@ -81,6 +82,7 @@ impl Text {
             named_tests: false,
             refused: 0,
             drawn: 0,
+            warnings: 0,
             skips: Skips::default(),
             findings: Findings::default(),
             servers: Servers::default(),
@@ -93,9 +95,9 @@ impl Text {
         self.look.many = true;
     }
 
-    /// Number of commands that were carried out so far.
-    pub const fn executed(&self) -> usize {
-        self.counts.executed
+    /// Number of warnings, and of MUST rules that a server broke.
+    pub fn doubts(&self) -> usize {
+        self.warnings + self.findings.broken()
     }
 
     /// The text for an event; mostly none.
@@ -107,7 +109,10 @@ impl Text {
                 (self.file, self.headed) = (file.clone(), false);
             }
             Event::ScriptRefused { file, problems } => self.script_refused(&mut out, file, problems),
-            Event::Warnings { problems, .. } => problems.iter().for_each(|problem| self.draw(&mut out, problem)),
+            Event::Warnings { problems, .. } => {
+                self.warnings += problems.len();
+                problems.iter().for_each(|problem| self.draw(&mut out, problem));
+            }
             Event::Connected(connected) => {
                 let line = self.servers.add(connected, |text| self.masker.mask(text).into_owned());
                 if self.look.verbosity > 0 {
@@ -175,17 +180,20 @@ impl Text {
         out
     }
 
-    /// A problem in full, with the source line; after the first 50 only counted.
-    pub fn draw(&mut self, out: &mut String, problem: &Diagnostic) {
-        self.drawn += 1;
-        if self.drawn > MAX_DRAWN {
-            return;
-        }
+    /// A problem in full, with the source line.
+    pub fn drawn(&mut self, problem: &Diagnostic, color: bool) -> String {
         let masked = self.diagnostics.mask(problem, &self.masker);
-        let style = diagnostic::Style { color: self.look.color, width: self.look.width };
+        let style = diagnostic::Style { color, width: self.look.width };
         let picture = diagnostic::render(std::slice::from_ref(&*masked), &style);
-        out.push_str(picture.trim_end());
-        out.push_str("\n\n");
+        format!("{}\n\n", picture.trim_end())
+    }
+
+    /// As [`Text::drawn`]; after the first 50 problems they are only counted.
+    fn draw(&mut self, out: &mut String, problem: &Diagnostic) {
+        self.drawn += 1;
+        if self.drawn <= MAX_DRAWN {
+            out.push_str(&self.drawn(problem, self.look.color));
+        }
     }
 
     fn counted(&self, out: &mut String, duration: Duration) {

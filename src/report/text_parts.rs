@@ -58,6 +58,11 @@ impl Findings {
         }
     }
 
+    /// Number of MUST rules that were broken.
+    pub fn broken(&self) -> usize {
+        self.0.iter().filter(|group| group.must).count()
+    }
+
     /// One line for each rule, broken MUSTs first.
     pub fn lines(&mut self) -> Vec<String> {
         self.0.sort_by_key(|group| !group.must);
