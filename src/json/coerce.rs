@@ -3,36 +3,24 @@
 //! Owns: [`ToolSchema`], [`Word`]. May use: nothing of ours outside this folder. Must not: refuse a value: rejecting it is the
 //! server's job, and what a negative test wants.
 
-use std::collections::{BTreeMap, HashSet};
-use std::sync::OnceLock;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
-use regex::Regex;
-use serde_json::{Map, Value};
+use jsonschema::Registry;
+use serde_json::Value;
 
+use super::effort::Effort;
+use super::patterns;
+use super::pointer::Pointer;
+pub use super::properties::{Properties, SchemaRef};
 use super::raw::Raw;
+use super::references::fragment;
 use super::schema::Validator;
 use super::types::Types;
 use super::value::Json;
 
-/// Schemas are followed this deep.
-const MAX_DEPTH: usize = 32;
-/// Subschemas looked at in one tool's schema.
-const MAX_NODES: usize = 10_000;
-/// Keywords that say nothing about which values are accepted.
-const ANNOTATIONS: &[&str] = &[
-    "type",
-    "title",
-    "description",
-    "default",
-    "examples",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-    "$comment",
-    "x-mcp-header",
-];
-/// Keywords whose value is data: a `$ref` in there is no reference.
-const DATA: &[&str] = &["const", "enum", "default", "examples"];
+/// The name under which property validators know the whole schema.
+const ROOT_URI: &str = "urn:mcp-tester:schema";
 
 /// A value as it stands in a line, before the schema decides its type.
 #[derive(Clone, Copy, Debug)]
@@ -45,254 +33,191 @@ pub enum Word<'a> {
     Value(&'a Json),
 }
 
+impl Word<'_> {
+    /// What the word could mean, best first; never empty.
+    fn candidates(self) -> Vec<Json> {
+        let parsed = |text: &str| Raw::parse(text).ok().map(|raw| raw.to_json());
+        match self {
+            Word::Bare(text) => parsed(text).into_iter().chain([Json::from(text)]).collect(),
+            Word::Quoted(text) => [Json::from(text)].into_iter().chain(parsed(text)).collect(),
+            Word::Value(value) => {
+                let text = value.render();
+                [value.clone(), Json::from(&*text)].into_iter().chain(parsed(&text)).collect()
+            }
+        }
+    }
+}
+
+/// The value a word stands for where no schema is known: bare words as JSON where they parse, others as they are.
+pub fn untyped(word: Word<'_>) -> Json {
+    word.candidates().into_iter().next().unwrap_or_default()
+}
+
+/// The value that is sent for a word under one property's schema; `root` is where its references lead.
+///
+/// For more than one word use a [`ToolSchema`], which compiles what it needs once.
+pub fn coerce(word: Word<'_>, schema: &Json, root: &Json) -> Json {
+    const NAME: &str = "\u{1}word";
+    let properties = root.get("properties").and_then(Json::as_object).cloned().unwrap_or_default();
+    let properties = properties.iter().chain([(NAME, schema)]).map(|(name, value)| (name, value.clone()));
+    let properties = Json::object(properties);
+    let members = root.as_object().cloned().unwrap_or_default();
+    let members = members.iter().filter(|(name, _)| *name != "properties").map(|(name, value)| (name, value.clone()));
+    ToolSchema::new(&Json::object(members.chain([("properties", properties)]))).coerce(NAME, word)
+}
+
 /// A tool's `inputSchema`, read once.
 #[derive(Debug)]
 pub struct ToolSchema {
     root: Json,
-    names: Vec<String>,
-    properties: BTreeMap<String, Property>,
-    patterns: Vec<(Regex, Json)>,
-    further: Vec<Json>,
-    open: bool,
+    properties: Properties,
+    rules: BTreeMap<String, OnceLock<Rule>>,
+    documents: OnceLock<Documents>,
 }
 
-/// What a schema says about one property.
-#[derive(Debug, Default)]
-struct Property {
-    schemas: Vec<Json>,
-    rule: OnceLock<Rule>,
-}
-
-/// Which values a property accepts.
+/// What decides about one property.
 #[derive(Debug)]
 struct Rule {
     types: Types,
-    /// None where the types say everything.
-    validators: Option<Vec<Validator>>,
+    schemas: SchemaRef,
+    nullable: bool,
+    /// Compiled when two candidates have allowed types; none where it cannot be compiled.
+    validator: OnceLock<Option<Validator>>,
 }
 
-impl Rule {
-    fn accepts(&self, value: &Json) -> bool {
-        self.types.allow(value)
-            && self
-                .validators
-                .as_ref()
-                .is_none_or(|all| all.is_empty() || all.iter().any(|validator| validator.is_valid(value)))
-    }
+/// The whole schema for property validators to refer to.
+#[derive(Debug)]
+struct Documents {
+    root: Arc<Value>,
+    /// One, or two where patterns cannot be compiled: read as matching and as not matching.
+    readings: Vec<Registry<'static>>,
 }
 
 impl ToolSchema {
     /// Reads an `inputSchema`. What is no schema at all allows everything.
     pub fn new(schema: &Json) -> Self {
-        let mut found = Self {
-            root: schema.clone(),
-            names: Vec::new(),
-            properties: BTreeMap::new(),
-            patterns: Vec::new(),
-            further: Vec::new(),
-            open: false,
-        };
-        let mut walk = Walk { seen: HashSet::new(), nodes: 0 };
-        found.collect(schema, &mut walk, 0);
-        found.names = found.properties.keys().cloned().collect();
-        found.open |= found.names.is_empty() && found.patterns.is_empty();
-        found
+        let properties = Properties::of(schema);
+        let rules = properties.names().iter().map(|name| (name.clone(), OnceLock::new())).collect();
+        Self { root: schema.clone(), properties, rules, documents: OnceLock::new() }
     }
 
     /// The declared properties, in alphabetical order.
     pub fn names(&self) -> &[String] {
-        &self.names
+        self.properties.names()
     }
 
-    /// True where an argument of this name makes sense: it is declared, a pattern matches it, or further names are allowed.
+    /// True where an argument of this name makes sense, as [`Properties::allows`] has it.
     pub fn allows(&self, name: &str) -> bool {
-        self.open
-            || self.properties.contains_key(name)
-            || self.patterns.iter().any(|(pattern, _)| pattern.is_match(name))
+        self.properties.allows(name)
     }
 
     /// The declared properties without those named, in alphabetical order: what values alone fill.
     pub fn positional_names_excluding(&self, named: &[&str]) -> Vec<&str> {
-        self.names.iter().map(String::as_str).filter(|name| !named.contains(name)).collect()
+        self.names().iter().map(String::as_str).filter(|name| !named.contains(name)).collect()
     }
 
-    /// The value that is sent for a word.
+    /// The subschemas that speak about a property, for showing what it takes.
+    pub fn schemas_of(&self, name: &str) -> Vec<Json> {
+        let places = self.properties.schema_of(name).unwrap_or_default();
+        places.all.iter().chain(&places.any).filter_map(|pointer| pointer.resolve_json(&self.root)).cloned().collect()
+    }
+
+    /// The value that is sent for a word: the candidate that the schema accepts, else the one of an allowed type, else what
+    /// the word prefers to be.
     pub fn coerce(&self, name: &str, word: Word<'_>) -> Json {
-        match self.properties.get(name) {
-            Some(property) => choose(property.rule.get_or_init(|| self.rule(&property.schemas)), word),
-            None => {
-                let matching: Vec<Json> = self
-                    .patterns
-                    .iter()
-                    .filter(|(pattern, _)| pattern.is_match(name))
-                    .map(|(_, schema)| schema.clone())
-                    .collect();
-                let schemas = if matching.is_empty() { &self.further } else { &matching };
-                choose(&self.rule(schemas), word)
+        match self.rules.get(name) {
+            Some(rule) => self.choose(rule.get_or_init(|| self.rule(name)), word),
+            None => self.choose(&self.rule(name), word),
+        }
+    }
+
+    fn rule(&self, name: &str) -> Rule {
+        let schemas = self.properties.schema_of(name).unwrap_or_default();
+        let of = |pointer: &Pointer| pointer.resolve_json(&self.root).map_or(Types::ALL, |s| Types::of(s, &self.root));
+        let mut types = schemas.all.iter().map(of).fold(Types::ALL, Types::and);
+        if let Some(any) = schemas.any.iter().map(of).reduce(Types::or) {
+            types = types.and(any);
+        }
+        let nullable = schemas
+            .all
+            .iter()
+            .chain(&schemas.any)
+            .filter_map(|pointer| pointer.resolve_json(&self.root))
+            .any(|schema| schema.get("nullable") == Some(&Json::Bool(true)));
+        Rule { types, schemas, nullable, validator: OnceLock::new() }
+    }
+
+    fn choose(&self, rule: &Rule, word: Word<'_>) -> Json {
+        let mut candidates = word.candidates();
+        let first = candidates.first().cloned().unwrap_or_default();
+        candidates.retain(|candidate| rule.types.allow(candidate));
+        // What has no allowed type is not accepted, so with one candidate left there is nothing to ask the validator.
+        if candidates.len() > 1
+            && candidates[0] != candidates[1]
+            && let Some(validator) = rule.validator.get_or_init(|| self.validator(&rule.schemas))
+        {
+            let accepted = |value: &Json| (rule.nullable && *value == Json::Null) || validator.is_valid(value);
+            if let Some(at) = candidates.iter().position(accepted) {
+                return candidates.swap_remove(at);
             }
         }
+        candidates.into_iter().next().unwrap_or(first)
     }
 
-    fn rule(&self, schemas: &[Json]) -> Rule {
-        let types = schemas.iter().map(|schema| Types::of(schema, &self.root)).reduce(Types::or).unwrap_or(Types::ALL);
-        let plain = schemas.iter().all(|schema| match schema {
-            Json::Object(members) => members.keys().all(|key| ANNOTATIONS.contains(&key)),
-            Json::Bool(true) => true,
-            _ => false,
-        });
-        if plain {
-            return Rule { types, validators: None };
+    fn validator(&self, schemas: &SchemaRef) -> Option<Validator> {
+        if schemas.is_empty() {
+            return None;
         }
-        // A schema that cannot be compiled judges nothing: then the types decide alone.
-        let compiled: Option<Vec<Validator>> =
-            schemas.iter().map(|schema| Validator::compile(&self.alone(schema)).ok()).collect();
-        Rule { types, validators: compiled }
-    }
-
-    /// A property's schema on its own: the root travels along under `$defs`, and references into it are turned there.
-    fn alone(&self, schema: &Json) -> Value {
-        let mut root = self.root.to_serde();
-        let mut own = schema.to_serde();
-        let dialect = root.get("$schema").cloned();
-        if let Some(members) = root.as_object_mut() {
-            members.remove("$schema");
-            members.remove("$id");
-        }
-        redirect(&mut root, 0);
-        redirect(&mut own, 0);
-        let mut defs = Map::new();
-        defs.insert("root".into(), root);
-        let mut whole = Map::new();
-        if let Some(dialect) = dialect {
-            whole.insert("$schema".into(), dialect);
-        }
-        whole.insert("$defs".into(), Value::Object(defs));
-        whole.insert("allOf".into(), Value::Array(vec![own]));
-        Value::Object(whole)
-    }
-
-    fn collect(&mut self, schema: &Json, walk: &mut Walk, depth: usize) {
-        walk.nodes += 1;
-        let Json::Object(members) = schema else { return };
-        if depth > MAX_DEPTH || walk.nodes > MAX_NODES {
-            return;
-        }
-        for (keyword, value) in members.iter() {
-            match (keyword, value) {
-                ("properties", Json::Object(properties)) => {
-                    for (name, schema) in properties.iter() {
-                        self.properties.entry(name.to_owned()).or_default().schemas.push(schema.clone());
-                    }
-                }
-                ("patternProperties", Json::Object(patterns)) => {
-                    for (pattern, schema) in patterns.iter() {
-                        match Regex::new(pattern) {
-                            Ok(pattern) => self.patterns.push((pattern, schema.clone())),
-                            // A pattern we cannot judge may allow any name.
-                            Err(_) => self.open = true,
-                        }
-                    }
-                }
-                ("additionalProperties" | "unevaluatedProperties", Json::Bool(true)) => self.open = true,
-                ("additionalProperties" | "unevaluatedProperties", Json::Object(_)) => {
-                    self.open = true;
-                    self.further.push(value.clone());
-                }
-                ("allOf" | "anyOf" | "oneOf", Json::Array(branches)) => {
-                    for branch in branches.iter() {
-                        self.collect(branch, walk, depth + 1);
-                    }
-                }
-                ("if" | "then" | "else", branch) => self.collect(branch, walk, depth + 1),
-                ("dependentSchemas", Json::Object(branches)) => {
-                    for (_, branch) in branches.iter() {
-                        self.collect(branch, walk, depth + 1);
-                    }
-                }
-                ("$ref", Json::String(reference)) if walk.seen.insert(reference.to_string()) => {
-                    if let Some(target) = resolve(&self.root.clone(), reference) {
-                        self.collect(&target, walk, depth + 1);
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-}
-
-struct Walk {
-    seen: HashSet<String>,
-    nodes: usize,
-}
-
-/// The subschema a local reference leads to.
-pub(super) fn resolve(root: &Json, reference: &str) -> Option<Json> {
-    let pointer = reference.strip_prefix('#')?;
-    let mut at = root.clone();
-    for token in pointer.split('/').skip(1) {
-        let token = token.replace("~1", "/").replace("~0", "~").replace("%25", "%").replace("%24", "$");
-        at = match &at {
-            Json::Object(_) => at.get(&token)?.clone(),
-            Json::Array(_) => at.index(token.parse().ok()?)?.clone(),
-            _ => return None,
+        let documents = self.documents.get_or_init(|| Documents::of(&self.root));
+        let starts = schemas.all.iter().chain(&schemas.any).map(|pointer| pointer.as_str().to_owned()).collect();
+        let effort = Effort::of(&documents.root, starts);
+        let refer = |pointer: &Pointer| {
+            let reference = format!("{ROOT_URI}#{}", fragment(pointer));
+            Value::Object([("$ref".to_owned(), Value::String(reference))].into_iter().collect())
         };
-    }
-    (pointer.is_empty() || pointer.starts_with('/')).then_some(at)
-}
-
-/// Turns local references to where the root stands now.
-fn redirect(schema: &mut Value, depth: usize) {
-    if depth > MAX_DEPTH * 4 {
-        return;
-    }
-    match schema {
-        Value::Object(members) => {
-            for (key, value) in members.iter_mut() {
-                if let ("$ref" | "$dynamicRef", Value::String(reference)) = (key.as_str(), &mut *value) {
-                    if let Some(rest) =
-                        reference.strip_prefix('#').filter(|rest| rest.is_empty() || rest.starts_with('/'))
-                    {
-                        *reference = format!("#/$defs/root{rest}");
-                    }
-                } else if !DATA.contains(&key.as_str()) {
-                    redirect(value, depth + 1);
-                }
-            }
+        let mut all: Vec<Value> = schemas.all.iter().map(refer).collect();
+        if !schemas.any.is_empty() {
+            let any = schemas.any.iter().map(refer).collect();
+            all.push(Value::Object([("anyOf".to_owned(), any)].into_iter().collect()));
         }
-        Value::Array(elements) => elements.iter_mut().for_each(|element| redirect(element, depth + 1)),
-        _ => {}
+        let dialect = documents.root.get("$schema").map(|dialect| ("$schema".to_owned(), dialect.clone()));
+        let schema = dialect.into_iter().chain([("allOf".to_owned(), Value::Array(all))]).collect();
+        Validator::referring(&Value::Object(schema), &documents.readings, effort)
     }
 }
 
-fn choose(rule: &Rule, word: Word<'_>) -> Json {
-    let parsed = |text: &str| Raw::parse(text).ok().map(|raw| raw.to_json());
-    let candidates: Vec<Json> = match word {
-        Word::Bare(text) => parsed(text).into_iter().chain([Json::from(text)]).collect(),
-        Word::Quoted(text) => [Json::from(text)].into_iter().chain(parsed(text)).collect(),
-        Word::Value(value) => {
-            let text = value.render();
-            [value.clone(), Json::from(&*text)].into_iter().chain(parsed(&text)).collect()
-        }
-    };
-    let accepted = candidates.iter().find(|candidate| rule.accepts(candidate));
-    let typed = || candidates.iter().find(|candidate| rule.types.allow(candidate));
-    // A first candidate always exists: it is what the word prefers to be.
-    accepted.or_else(typed).or_else(|| candidates.first()).cloned().unwrap_or_default()
+impl Documents {
+    fn of(root: &Json) -> Self {
+        let mut root = root.to_serde();
+        let mut notes = Vec::new();
+        patterns::drop_unknown_dialect(&mut root, &mut notes);
+        let readings = match patterns::without_broken(&root, &mut notes) {
+            None => vec![root.clone()],
+            Some(unjudged) => vec![unjudged.ignoring, unjudged.refusing],
+        };
+        let registry = |root: Value| Registry::new().add(ROOT_URI, root).and_then(|builder| builder.prepare()).ok();
+        Self { root: Arc::new(root), readings: readings.into_iter().filter_map(registry).collect() }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ToolSchema, Word};
+    use super::{ToolSchema, Word, coerce, untyped};
     use crate::json::Json;
 
     fn schema(text: &str) -> ToolSchema {
-        ToolSchema::new(&Json::parse(text).unwrap())
+        ToolSchema::new(&Json::parse(text).expect(text))
     }
 
     fn sent(property: &str, word: Word<'_>) -> String {
-        schema(&format!(r##"{{"type":"object","properties":{{"v":{property}}},"$defs":{{"pos":{{"type":"integer","minimum":1}}}}}}"##))
-            .coerce("v", word)
-            .compact()
+        let root = format!(
+            r##"{{"type":"object","properties":{{"v":{property}}},"$defs":{{"pos":{{"type":"integer","minimum":1}},
+            "a b":{{"type":["integer","string"],"maximum":9}}}}}}"##
+        );
+        let by_tool = schema(&root).coerce("v", word).compact();
+        let alone = coerce(word, &Json::parse(property).expect(property), &Json::parse(&root).expect("JSON")).compact();
+        assert_eq!(by_tool, alone, "{property} {word:?}");
+        by_tool
     }
 
     #[test]
@@ -300,19 +225,36 @@ mod tests {
         for (property, word, expected) in [
             (r#"{"type":"integer"}"#, Word::Bare("5"), "5"),
             (r#"{"type":"integer"}"#, Word::Quoted("5"), "5"),
+            (r#"{"type":"integer"}"#, Word::Bare("1.0"), "1.0"),
             (r#"{"type":"string"}"#, Word::Bare("5"), r#""5""#),
             (r#"{"type":"string"}"#, Word::Bare("null"), r#""null""#),
             (r#"{"type":["string","null"]}"#, Word::Bare("null"), "null"),
             (r#"{"type":["string","null"]}"#, Word::Quoted("null"), r#""null""#),
+            (r#"{"type":"string","nullable":true}"#, Word::Bare("null"), "null"),
+            (r#"{"type":"string","nullable":true}"#, Word::Quoted("null"), r#""null""#),
             ("{}", Word::Bare("true"), "true"),
             ("{}", Word::Quoted("true"), r#""true""#),
             (r#"{"enum":["1",2]}"#, Word::Bare("1"), r#""1""#),
             (r#"{"enum":["1",2]}"#, Word::Quoted("2"), "2"),
             (r#"{"const":7}"#, Word::Quoted("7"), "7"),
+            (
+                r#"{"enum":[9007199254740993,"9007199254740992"]}"#,
+                Word::Bare("9007199254740992"),
+                r#""9007199254740992""#,
+            ),
             (r#"{"anyOf":[{"type":"array"},{"type":"null"}]}"#, Word::Quoted("[1]"), "[1]"),
+            (r#"{"anyOf":[{"type":"integer","maximum":3},{"type":"string"}]}"#, Word::Bare("4"), r#""4""#),
             (r##"{"$ref":"#/$defs/pos"}"##, Word::Quoted("3"), "3"),
+            (r##"{"$ref":"#/$defs/a%20b"}"##, Word::Bare("10"), r#""10""#),
+            (r##"{"$ref":"#/$defs/a%20b"}"##, Word::Bare("9"), "9"),
+            (r#"{"type":["string","number"],"pattern":"^[a-z]+$","minimum":5}"#, Word::Bare("7"), "7"),
+            (r#"{"type":["string","number"],"pattern":"(","minimum":5}"#, Word::Bare("4"), r#""4""#),
             (r#"{"type":"array","items":{"type":"string"}}"#, Word::Quoted(r#"["a"]"#), r#"["a"]"#),
+            (r#"{"type":["array","string"],"items":{"type":"string"}}"#, Word::Bare("[1]"), r#""[1]""#),
+            (r#"{"type":"object"}"#, Word::Quoted(" {\"b\":1,\"a\":1.10} "), r#"{"b":1,"a":1.10}"#),
             (r#"{"type":"integer"}"#, Word::Bare("123456789012345678901234567890"), "123456789012345678901234567890"),
+            ("true", Word::Bare("x"), r#""x""#),
+            (r##"{"$ref":"#/$defs/none"}"##, Word::Bare("1"), "1"),
         ] {
             assert_eq!(sent(property, word), expected, "{property} {word:?}");
         }
@@ -323,30 +265,55 @@ mod tests {
         assert_eq!(sent(r#"{"type":"integer","maximum":100}"#, Word::Bare("101")), "101");
         assert_eq!(sent(r#"{"type":"integer"}"#, Word::Quoted("not_a_number")), r#""not_a_number""#);
         assert_eq!(sent(r#"{"type":"integer"}"#, Word::Bare("true")), "true");
+        assert_eq!(sent(r#"{"type":"boolean"}"#, Word::Quoted("5")), r#""5""#);
         assert_eq!(sent(r##"{"$ref":"#/$defs/pos"}"##, Word::Bare("0")), "0");
         assert_eq!(sent(r#"{"type":"string","maxLength":1}"#, Word::Bare("12")), r#""12""#);
+        assert_eq!(sent("false", Word::Bare("12")), "12");
     }
 
     #[test]
     fn variables_try_their_own_type_first() {
-        let number = Json::parse("5").unwrap();
+        let number = Json::parse("5").expect("JSON");
         assert_eq!(sent(r#"{"type":"integer"}"#, Word::Value(&number)), "5");
         assert_eq!(sent(r#"{"type":"string"}"#, Word::Value(&number)), r#""5""#);
+        assert_eq!(sent("{}", Word::Value(&number)), "5");
+        assert_eq!(sent(r#"{"type":"array"}"#, Word::Value(&number)), "5");
         let text = Json::from("[1]");
         assert_eq!(sent(r#"{"type":"array"}"#, Word::Value(&text)), "[1]");
+        assert_eq!(sent("{}", Word::Value(&text)), r#""[1]""#);
     }
 
     #[test]
-    fn names_are_found_behind_branches_and_references() {
-        let found = schema(
-            r##"{"properties":{"b":{}},"allOf":[{"properties":{"a":{}}}],"$ref":"#/$defs/x","$defs":{"x":{"properties":{"c":{}},"$ref":"#"}},"then":{"properties":{"d":{}}}}"##,
+    fn properties_in_branches_and_behind_patterns_have_schemas_too() {
+        let tool = schema(
+            r#"{"properties":{"kind":{"type":"string"}},"oneOf":[{"properties":{"id":{"type":"integer","maximum":5}}},
+            {"properties":{"id":{"type":"string","pattern":"^[0-9]{3}$"}}}],"patternProperties":{"^s_":{"type":"string"}},
+            "additionalProperties":{"type":"number"}}"#,
         );
-        assert_eq!(found.names(), ["a", "b", "c", "d"]);
-        assert!(!found.allows("e"));
-        assert_eq!(found.positional_names_excluding(&["b"]), ["a", "c", "d"]);
-        assert!(schema(r#"{"type":"object"}"#).allows("anything"));
-        assert!(schema(r#"{"properties":{"a":{}},"additionalProperties":{"type":"integer"}}"#).allows("z"));
-        assert!(schema(r#"{"properties":{"a":{}},"patternProperties":{"^x-":{}}}"#).allows("x-1"));
-        assert!(!schema(r#"{"properties":{"a":{}},"patternProperties":{"^x-":{}}}"#).allows("y"));
+        assert_eq!(tool.names(), ["id", "kind"]);
+        assert_eq!(tool.coerce("id", Word::Quoted("4")).compact(), "4");
+        assert_eq!(tool.coerce("id", Word::Bare("123")).compact(), r#""123""#);
+        assert_eq!(tool.coerce("s_x", Word::Bare("1")).compact(), r#""1""#);
+        assert_eq!(tool.coerce("more", Word::Quoted("1")).compact(), "1");
+        assert_eq!(tool.schemas_of("id").len(), 2);
+        assert_eq!(tool.positional_names_excluding(&["id"]), ["kind"]);
+        assert_eq!(schema("true").coerce("x", Word::Bare("1")).compact(), "1");
+    }
+
+    #[test]
+    fn without_a_schema_bare_words_are_json_where_they_parse() {
+        assert_eq!(untyped(Word::Bare("1.50")).compact(), "1.50");
+        assert_eq!(untyped(Word::Bare("a b")).compact(), r#""a b""#);
+        assert_eq!(untyped(Word::Quoted("1")).compact(), r#""1""#);
+    }
+
+    #[test]
+    fn draft_7_schemas_coerce_by_their_own_draft() {
+        let tool = schema(
+            r##"{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"t":{"$ref":"#/definitions/t"}},
+            "definitions":{"t":{"type":["array","string"],"items":[{"type":"integer"}]}}}"##,
+        );
+        assert_eq!(tool.coerce("t", Word::Bare("[1,\"x\"]")).compact(), r#"[1,"x"]"#);
+        assert_eq!(tool.coerce("t", Word::Bare("[\"x\"]")).compact(), r#""[\"x\"]""#);
     }
 }

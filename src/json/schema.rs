@@ -115,25 +115,23 @@ impl Validator {
         patterns::drop_unknown_dialect(&mut schema, &mut notes);
         let schema = Arc::new(schema);
         let effort = Effort::of(&schema, vec![String::new()]);
-        Self::build(&schema, None, effort, notes)
+        let first = match build(&schema, None) {
+            Ok(judged) => return Ok(Self { judged, opposite: None, effort, notes }),
+            Err(error) => error,
+        };
+        let Unjudged { ignoring, refusing } = patterns::without_broken(&schema, &mut notes).ok_or(first)?;
+        let opposite = Some(Box::new(build(&refusing, None)?));
+        Ok(Self { judged: build(&ignoring, None)?, opposite, effort, notes })
     }
 
-    /// Compiles `schema`, which may refer to the documents in `registry`.
-    pub(super) fn build(
-        schema: &Value,
-        registry: Option<&Registry<'_>>,
-        effort: Option<Effort>,
-        mut notes: Vec<String>,
-    ) -> Result<Self, SchemaError> {
-        let first = match options(registry).build(schema) {
-            Ok(judged) => return Ok(Self { judged, opposite: None, effort, notes }),
-            Err(error) => error.to_owned(),
+    /// Compiles a schema that refers to a document of which there are one or two readings; none where that is not possible.
+    pub(super) fn referring(schema: &Value, readings: &[Registry<'_>], effort: Option<Effort>) -> Option<Self> {
+        let judged = build(schema, Some(readings.first()?)).ok()?;
+        let opposite = match readings.get(1) {
+            Some(reading) => Some(Box::new(build(schema, Some(reading)).ok()?)),
+            None => None,
         };
-        let Some(Unjudged { ignoring, refusing }) = patterns::without_broken(schema, &mut notes) else {
-            return Err(schema_error(&first));
-        };
-        let build = |schema: &Value| options(registry).build(schema).map_err(|error| schema_error(&error));
-        Ok(Self { judged: build(&ignoring)?, opposite: Some(Box::new(build(&refusing)?)), effort, notes })
+        Some(Self { judged, opposite, effort, notes: Vec::new() })
     }
 
     /// Lists what is wrong with `value`, at most 50 violations; empty where it is valid.
@@ -182,6 +180,10 @@ fn options<'a>(registry: Option<&'a Registry<'a>>) -> jsonschema::ValidationOpti
         Some(registry) => options.with_registry(registry),
         None => options,
     }
+}
+
+fn build(schema: &Value, registry: Option<&Registry<'_>>) -> Result<jsonschema::Validator, SchemaError> {
+    options(registry).build(schema).map_err(|error| schema_error(&error))
 }
 
 /// True where a schema with nothing but this pattern compiles.
