@@ -11,7 +11,8 @@ const KIND: Param<Arc<str>> = Param::word(
     "kind",
     "which failures count: tool, protocol, timeout, closed or any; without it tool errors, JSON-RPC errors, invalid results and unanswered requests for input",
 );
-const LIMIT: Param<Duration> = Param::duration("limit", "longest silence; a bare number is milliseconds");
+const LIMIT: Param<Duration> =
+    Param::duration("limit", "longest time to the whole answer; a bare number is milliseconds");
 const TIMES: Param<u64> = Param::count("times", "how often");
 const DELAY: Param<Duration> = Param::duration("delay", "pause between tries; 100ms when left out");
 const HEADER: Param<Arc<str>> = Param::text("header", "'Name: value'; an empty value removes the header");
@@ -45,8 +46,8 @@ pub static FAMILY: &[CommandSpec] = &[
     CommandSpec {
         name: "timeout",
         group: Group::Prefixes,
-        summary: "Limits how long the request after it may stay silent.",
-        details: "Left of retry or repeat it limits all tries together.",
+        summary: "Limits the time that the request after it may take.",
+        details: "Progress does not extend it, as it extends --timeout. Left of retry or repeat it limits all tries together.",
         forms: &[Form::new(&[LIMIT.required(), COMMAND])],
         example: "timeout 5s call_tool echo text:hello",
         role: Role::Prefix(PrefixKind::Timeout),

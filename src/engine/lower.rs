@@ -9,7 +9,7 @@ use super::bind::Binder;
 use super::cx::Files;
 use super::plan::{Item, Op, Plan, Prefix, Step, Test};
 use super::prefix;
-use super::spec::{CommandSpec, Kind, PrefixKind, Registry, Role, StructureKind};
+use super::spec::{Arity, CommandSpec, Kind, PrefixKind, Registry, Role, StructureKind};
 use crate::diagnostic::{Diagnostic, Severity, suggest};
 use crate::event;
 use crate::sensitive::Sensitive;
@@ -316,17 +316,27 @@ impl Lowerer<'_> {
 /// How many of the words after a prefix belong to it.
 fn prefix_words(spec: &CommandSpec, words: &[Word], script: &Script, registry: &Registry) -> usize {
     let Some(form) = spec.forms.first() else { return 0 };
+    let text = |at: usize| -> Option<String> {
+        words.get(at).map(|word| script.parts(word).iter().map(|part| script.text(part)).collect())
+    };
+    let is_command = |at: usize| text(at).is_some_and(|text| registry.get(&text).is_some());
     let mut taken = 0;
     for slot in form.slots.iter().filter(|slot| slot.kind != Kind::Command) {
-        let Some(word) = words.get(taken) else { break };
-        let text: String = script.parts(word).iter().map(|part| script.text(part)).collect();
-        let is_command = registry.get(&text).is_some();
-        if is_command || (slot.arity == super::spec::Arity::Optional && !prefix::may_take(slot.kind, &text)) {
+        let Some(word) = text(taken) else { break };
+        let fits = prefix::may_take(slot.kind, &word);
+        // In `expect_error timeout call_tool` the word is a kind; in `expect_error timeout 5s call_tool` a prefix.
+        let ends_here = if is_command(taken) { !fits || !is_command(taken + 1) } else { false };
+        if ends_here || (slot.arity == Arity::Optional && !fits) {
             break;
         }
         taken += 1;
     }
     taken
+}
+
+/// The line of a command's example that shows it.
+fn example_line(spec: &CommandSpec) -> &'static str {
+    spec.example.lines().find(|line| line.contains(spec.name)).unwrap_or(spec.example)
 }
 
 /// True where a kind of prefix limits all tries when it stands left of it.

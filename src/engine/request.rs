@@ -137,9 +137,21 @@ impl Cx {
             Ok(session) => session,
             Err(outcome) => return Ok(outcome),
         };
-        call.timeout = self.call.timeout.or(call.timeout);
         call.headers.extend(self.call.headers.iter().cloned());
-        let result = session.call(call).await;
+        let Some(limit) = self.call.timeout else {
+            let result = session.call(call).await;
+            return Ok(self.conclude(result, command, shape));
+        };
+        // The line's own limit is for the whole answer: progress does not extend it, as it extends the session's.
+        let method = call.method.to_string();
+        call.timeout = Some(limit);
+        let result = tokio::time::timeout(limit, session.call(call)).await.unwrap_or(Err(CallError::Timeout {
+            method,
+            after: limit,
+            progress: 0,
+            last: None,
+            stray: None,
+        }));
         Ok(self.conclude(result, command, shape))
     }
 
