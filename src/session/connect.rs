@@ -18,7 +18,9 @@ use super::findings::{
 };
 use super::handshake::{Handshake, initialize};
 use super::link::{Answered, Link, Waiting};
-use super::probe::{DISCOVER, METHOD_NOT_FOUND, Probe, UNSUPPORTED_VERSION, Verdict, is_modern, judge, supported};
+use super::probe::{
+    DISCOVER, METHOD_NOT_FOUND, Probe, UNSUPPORTED_VERSION, Verdict, is_modern, judge, proves_nothing, supported,
+};
 use super::stateless::Stateless;
 use super::table::WaitKind;
 use super::target::{Endpoint, HttpFlavor, ProtocolChoice, Target};
@@ -157,7 +159,7 @@ impl Opener<'_> {
 
     fn probe<'l>(&self, link: &'l Link, revision: Revision, id: &str) -> Result<Waiting<'l>, OpenError> {
         let message = self.stateless(link, revision).discover(Id::Text(id.into()));
-        Ok(link.start(message, &Cow::Borrowed(DISCOVER), self.left(), WaitKind::Probe)?)
+        Ok(link.start(message, Cow::Borrowed(DISCOVER), self.left(), WaitKind::Probe)?)
     }
 
     async fn verdict(&self, link: &Link, asked: Revision, probe: &mut Waiting<'_>) -> Verdict {
@@ -289,7 +291,7 @@ impl Opener<'_> {
         probe: Option<(&mut Waiting<'_>, Revision)>,
     ) -> Greeting {
         let message = initialize(id, revision, self.declares, CLIENT);
-        let started = link.start(message, &Cow::Borrowed(INITIALIZE), self.left(), WaitKind::Initialize);
+        let started = link.start(message, Cow::Borrowed(INITIALIZE), self.left(), WaitKind::Initialize);
         let mut waiting = match started {
             Ok(waiting) => waiting,
             Err(error) => return Greeting::Failed(error.into()),
@@ -377,6 +379,9 @@ fn greeting(asked: Revision, answer: Result<Answered, CallError>) -> Greeting {
 }
 
 fn refusal(asked: Revision, error: RpcError, status: Option<u16>) -> Greeting {
+    if let Some(status) = status.filter(|status| proves_nothing(*status) && !is_modern(&error)) {
+        return Greeting::Failed(CallError::refused(status, &error).into());
+    }
     let listed = supported(&error).unwrap_or_default();
     let newest = |era| Revision::newest(listed.iter().map(String::as_str), era);
     if error.code == Some(UNSUPPORTED_VERSION)
@@ -391,7 +396,7 @@ fn refusal(asked: Revision, error: RpcError, status: Option<u16>) -> Greeting {
         return Greeting::Failed(OpenError::Version { asked, offered: listed });
     }
     let missing = error.code == Some(METHOD_NOT_FOUND) && status == Some(404);
-    let elsewhere = status.is_some_and(|status| (400..500).contains(&status) && !super::probe::proves_nothing(status));
+    let elsewhere = status.is_some_and(|status| (400..500).contains(&status));
     let hint = missing
         .then(|| format!("it looks like a modern endpoint without {DISCOVER}: try `--protocol {}`", Revision::LATEST));
     let modern = is_modern(&error) || missing;

@@ -85,6 +85,16 @@ pub enum CallError {
 }
 
 impl CallError {
+    /// The refusal of HTTP that a JSON-RPC error came with.
+    pub(super) fn refused(status: u16, error: &RpcError) -> Self {
+        Self::Http(HttpAnswer {
+            status,
+            content_type: Some("application/json".to_owned()),
+            hint: None,
+            body: error.raw.to_string(),
+        })
+    }
+
     /// What kind of failure it is.
     pub const fn kind(&self) -> ErrorKind {
         match self {

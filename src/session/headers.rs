@@ -28,10 +28,10 @@ const MOST: usize = 100;
 /// A text as a header's value (2026-07-28, "Streamable HTTP", encoding of header values): as it is where it is printable
 /// ASCII without white space at its ends, else as marked Base64.
 pub fn encode(text: &str) -> Cow<'_, str> {
-    let plain = text.bytes().all(|byte| matches!(byte, 0x20..=0x7e))
-        && !text.starts_with(' ')
-        && !text.ends_with(' ')
-        && !(text.starts_with(MARKS.0) && text.ends_with(MARKS.1));
+    let printable = text.bytes().all(|byte| matches!(byte, 0x20..=0x7e));
+    let padded = text.starts_with(' ') || text.ends_with(' ');
+    let marked = text.starts_with(MARKS.0) && text.ends_with(MARKS.1);
+    let plain = printable && !padded && !marked;
     if plain { Cow::Borrowed(text) } else { Cow::Owned(format!("{}{}{}", MARKS.0, STANDARD.encode(text), MARKS.1)) }
 }
 

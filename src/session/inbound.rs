@@ -31,6 +31,7 @@ impl Peer {
                     self.find(remarks.iter().take(10).map(|remark| odd(&raw, remark)));
                 }
                 self.messages(&raw, via);
+                self.body_ended(&raw, via);
             }
             Err((error, bytes)) => {
                 let text = String::from_utf8_lossy(&bytes);
@@ -44,6 +45,7 @@ impl Peer {
                     Some((raw, _)) => {
                         self.find([Finding::new(UTF8, format!("a message is no valid UTF-8: {error}"))]);
                         self.messages(&raw, via);
+                        self.body_ended(&raw, via);
                     }
                     None => self.unreadable(&error, &text, via),
                 }
@@ -68,24 +70,35 @@ impl Peer {
         }
     }
 
+    /// A JSON body was all that comes: a request that it did not answer has no answer.
+    fn body_ended(&self, raw: &Raw, via: &Via) {
+        if let Via::Answer { id: Some(id), sse: false, .. } = via {
+            self.fail(id, |method| CallError::BadReply {
+                text: preview(raw.as_str(), SHOWN),
+                why: format!("the HTTP answer to {method} holds no reply to request {id}"),
+            });
+        }
+    }
+
     fn message(&self, raw: &Raw, via: &Via) {
         let Some(envelope) = Envelope::read(raw) else {
             let error = ReadError { message: format!("it is a JSON {}, no message", raw.kind()), offset: 0 };
             return self.unreadable(&error, raw.as_str(), via);
         };
+        let kind = envelope.kind();
+        if kind == Kind::Unknown {
+            // JSON all the same: a line of a structured log, most likely.
+            let message = "it has neither method nor result nor error".to_owned();
+            return self.unreadable(&ReadError { message, offset: 0 }, raw.as_str(), via);
+        }
         if !envelope.is_tagged() {
             let message = format!("a message has no jsonrpc \"2.0\": {}", preview(raw.as_str(), QUOTED));
             self.find([Finding::new(VERSION_TAG, message)]);
         }
-        match envelope.kind() {
-            Kind::Response => self.response(&envelope, via),
+        match kind {
+            Kind::Response | Kind::Unknown => self.response(&envelope, via),
             Kind::Notification => self.notification(&envelope),
             Kind::Request => self.request(&envelope, via),
-            Kind::Unknown => {
-                let message = format!("an object is no message: {}", preview(raw.as_str(), QUOTED));
-                self.find([Finding::new(INVALID_MESSAGE, message)]);
-                self.strayed(raw.as_str(), "it has neither method nor result nor error", via);
-            }
         }
     }
 
@@ -120,15 +133,15 @@ impl Peer {
     /// A frame that is no JSON, or none that could be a message.
     fn unreadable(&self, error: &ReadError, text: &str, via: &Via) {
         if *via != Via::Pipe {
-            let message = format!("an HTTP body is no message: {error}: {}", preview(text, QUOTED));
+            let message = format!("an HTTP body is no message: {}: {}", error.message, preview(text, QUOTED));
             self.find([Finding::new(HTTP_BODY, message)]);
-            return self.strayed(text, &error.to_string(), via);
+            return self.strayed(text, &error.message, via);
         }
         let number = {
             let mut state = self.state();
             let full = state.noise.push(text);
             if text.starts_with(['{', '[']) {
-                let words = format!("a line on stdout that looks like a message is none: {error}");
+                let words = format!("a line on stdout that looks like a message is none: {}", error.message);
                 state.table.stray(&words);
             }
             (state.noise.seen(), full)

@@ -84,6 +84,8 @@ impl Tools {
                 findings.push(Finding::new(X_MCP_HEADER, message));
             }
             match by_name.get(&tool.name) {
+                // That it has no name is another matter.
+                Some(_) if tool.name.is_empty() => {}
                 Some(first) => {
                     let place = |at| place(&pages.counts, at);
                     let (first, second) = (place(*first), place(at));

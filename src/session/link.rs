@@ -19,6 +19,7 @@ use super::table::{Arrival, WaitKind};
 use super::target::{Endpoint, HttpFlavor, Target};
 use crate::json::{Limits as JsonLimits, Raw};
 use crate::rpc::{Id, RpcError};
+use crate::transport::http::{ClientOptions, Http, HttpOptions, display_url};
 use crate::transport::stdio::{Stdio, StdioOptions};
 use crate::transport::{Inbox, Outgoing, OutgoingKind, Transport};
 
@@ -75,7 +76,7 @@ impl Link {
     pub async fn ask(
         &self,
         message: Outgoing,
-        method: &Cow<'static, str>,
+        method: Cow<'static, str>,
         silence: Duration,
     ) -> Result<Answered, CallError> {
         self.start(message, method, silence, WaitKind::Ordinary)?.answer().await
@@ -85,7 +86,7 @@ impl Link {
     pub fn start(
         &self,
         message: Outgoing,
-        method: &Cow<'static, str>,
+        method: Cow<'static, str>,
         silence: Duration,
         kind: WaitKind,
     ) -> Result<Waiting<'_>, CallError> {
@@ -93,7 +94,7 @@ impl Link {
             return Err(CallError::Transport(format!("{method} carries no id that an answer could have")));
         };
         let id = id.clone();
-        let arrival = self.peer.register(id.clone(), method.clone(), silence, kind)?;
+        let arrival = self.peer.register(id.clone(), method, silence, kind)?;
         Ok(Waiting { link: self, id: Some(id), message: Some(message), arrival })
     }
 
@@ -195,11 +196,27 @@ fn transport(target: &Target, flavor: HttpFlavor, inbox: Arc<dyn Inbox>) -> Resu
                 Err(error) => Err(OpenError::Spawn { program: error.program, cause: error.cause, hint: error.hint }),
             }
         }
-        Endpoint::Http { url, .. } => Err(OpenError::Spawn {
-            program: url.host_str().unwrap_or_default().to_owned(),
-            cause: format!("no transport for it is built in ({flavor:?})"),
-            hint: None,
-        }),
+        Endpoint::Http { url, headers, insecure, cacert, proxy, .. } => {
+            let refused = |cause: String| OpenError::Spawn { program: display_url(url), cause, hint: None };
+            if flavor == HttpFlavor::Sse {
+                return Err(refused("HTTP+SSE of 2024-11-05 is not spoken".to_owned()));
+            }
+            let options = HttpOptions {
+                headers: headers.clone(),
+                client: ClientOptions {
+                    insecure: *insecure,
+                    cacert: cacert.clone(),
+                    proxy: proxy.clone(),
+                    connect_timeout: Some(target.limits.connect_timeout),
+                },
+                max_message: target.limits.max_message,
+                ..HttpOptions::new(url.clone())
+            };
+            match Http::new(&options, inbox) {
+                Ok(http) => Ok(http),
+                Err(error) => Err(refused(error.0)),
+            }
+        }
         Endpoint::Memory(memory) => Ok(memory.open(inbox)),
     }
 }

@@ -45,7 +45,7 @@ use self::findings::preview;
 use self::link::{Answered, Link};
 use crate::json::Raw;
 use crate::rpc::{Id, RpcError, notification};
-use crate::transport::{Ending, HttpAnswer};
+use crate::transport::Ending;
 
 /// Which way a message went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,7 +167,7 @@ impl Session {
         let silence = call.timeout.unwrap_or(self.limits.timeout);
         let from = self.link.peer.notices();
         let started = Instant::now();
-        let answered = self.link.ask(message, &call.method, silence).await?;
+        let answered = self.link.ask(message, call.method.clone(), silence).await?;
         let duration = answered.at.saturating_duration_since(started);
         let outcome = self.read(&call, answered)?;
         let notices = self.link.peer.notices_since(from);
@@ -269,16 +269,12 @@ impl Session {
     fn read(&self, call: &Call, answered: Answered) -> Result<Result<Raw, RpcError>, CallError> {
         let result = match answered.outcome {
             Ok(result) => result,
-            // A session that the server ended (2025-03-26, "Session Management"); only a method may be missing otherwise.
-            Err(error) if self.ended_session(&error, answered.status) => {
-                return Err(CallError::Http(HttpAnswer {
-                    status: 404,
-                    content_type: Some("application/json".to_owned()),
-                    hint: None,
-                    body: error.raw.to_string(),
-                }));
+            Err(error) => {
+                return match answered.status.filter(|status| self.outweighs(*status, &error)) {
+                    Some(status) => Err(CallError::refused(status, &error)),
+                    None => Ok(Err(error)),
+                };
             }
-            Err(error) => return Ok(Err(error)),
         };
         let reading = self.dialect.read(&call.method, call.tasks, &result);
         if !reading.findings.is_empty() {
@@ -291,8 +287,14 @@ impl Session {
         }
     }
 
-    fn ended_session(&self, error: &RpcError, status: Option<u16>) -> bool {
-        status == Some(404) && !self.facts.revision.is_modern() && error.code != Some(-32601)
+    /// True where the HTTP status says more than the error that came with it: who we are is not accepted, or the session was ended
+    /// by the server (2025-03-26, "Session Management"), unless the method is what is missing.
+    fn outweighs(&self, status: u16, error: &RpcError) -> bool {
+        match status {
+            401 | 403 => true,
+            404 => !self.facts.revision.is_modern() && error.code != Some(-32601),
+            _ => false,
+        }
     }
 
     /// Refuses tools that are not on the allowlist, whatever asks for them.

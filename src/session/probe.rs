@@ -110,12 +110,12 @@ fn choose(asked: Revision, versions: &[String], modern: impl FnOnce(Revision) ->
 }
 
 fn refused(asked: Revision, error: RpcError, status: Option<u16>) -> Verdict {
+    if let Some(status) = status.filter(|status| proves_nothing(*status) && !is_modern(&error)) {
+        return Verdict::Stop(CallError::refused(status, &error).into());
+    }
     match error.code {
         Some(UNSUPPORTED_VERSION) => choose(asked, &supported(&error).unwrap_or_default(), Verdict::Again),
         Some(HEADER_MISMATCH | MISSING_CAPABILITY) => {
-            Verdict::Stop(OpenError::Rpc { method: DISCOVER, error, hint: None })
-        }
-        _ if status.is_some_and(proves_nothing) => {
             Verdict::Stop(OpenError::Rpc { method: DISCOVER, error, hint: None })
         }
         _ => {

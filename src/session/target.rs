@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use url::{Host, Url};
+use url::Url;
 
 use super::version::Revision;
 use crate::sensitive::Sensitive;
+use crate::transport::http::{is_protocol_header, may_carry_credentials};
 use crate::transport::{Inbox, Transport};
 
 /// Where and how to connect.
@@ -159,30 +160,6 @@ impl Target {
     }
 }
 
-/// Headers that the protocol or HTTP itself sets; a user's value would break the connection or lie about it.
-pub const OWNED_HEADERS: [&str; 11] = [
-    "accept",
-    "connection",
-    "content-length",
-    "content-type",
-    "host",
-    "last-event-id",
-    "mcp-method",
-    "mcp-name",
-    "mcp-protocol-version",
-    "mcp-session-id",
-    "transfer-encoding",
-];
-
-/// The prefix of the headers that mirror a tool's arguments; all of them are the protocol's.
-const OWNED_PREFIX: &str = "mcp-param-";
-
-/// True where `name`, in any case, is a header that the protocol owns.
-pub fn is_owned(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    OWNED_HEADERS.contains(&name.as_str()) || name.starts_with(OWNED_PREFIX)
-}
-
 /// Parts of a header's name that say its value is a credential.
 const CREDENTIAL_WORDS: [&str; 9] =
     ["auth", "cookie", "token", "key", "secret", "password", "credential", "session", "signature"];
@@ -190,21 +167,6 @@ const CREDENTIAL_WORDS: [&str; 9] =
 fn is_credential(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     CREDENTIAL_WORDS.iter().any(|word| name.contains(word))
-}
-
-/// True for `localhost`, its subdomains, 127.0.0.0/8 and ::1.
-pub fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.').to_ascii_lowercase();
-            name == "localhost" || name.ends_with(".localhost")
-        }
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => {
-            address.is_loopback() || address.to_ipv4_mapped().is_some_and(|mapped| mapped.is_loopback())
-        }
-        None => false,
-    }
 }
 
 fn check_http(url: &Url, headers: &[(String, Sensitive<String>)]) -> Result<(), String> {
@@ -219,10 +181,10 @@ fn check_http(url: &Url, headers: &[(String, Sensitive<String>)]) -> Result<(), 
             "the URL holds a user or password; give credentials as a header instead, from the environment".to_owned()
         );
     }
-    let plain = url.scheme() == "http" && !is_loopback(url);
+    let plain = !may_carry_credentials(url);
     for (name, value) in headers {
         check_header(name, value.reveal())?;
-        if is_owned(name) {
+        if is_protocol_header(name) {
             return Err(format!("the header `{name}` is set by the protocol and cannot be given"));
         }
         if plain && is_credential(name) {
@@ -259,7 +221,7 @@ pub(super) const fn is_token_byte(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Endpoint, HttpFlavor, Target, check_header, is_loopback};
+    use super::{Endpoint, HttpFlavor, Target, check_header};
     use crate::sensitive::Sensitive;
     use url::Url;
 
@@ -308,19 +270,5 @@ mod tests {
         assert!(check_header("X A", "v").is_err());
         assert!(check_header("", "v").is_err());
         assert!(check_header("X-A", "tab\tand ä").is_ok());
-    }
-
-    #[test]
-    fn loopback_is_an_address_and_not_a_beginning() {
-        let table = [
-            ("http://127.9.9.9/", true),
-            ("http://[::ffff:127.0.0.1]/", true),
-            ("http://a.localhost./", true),
-            ("http://127.0.0.1.example.com/", false),
-            ("http://0.0.0.0/", false),
-        ];
-        for (url, loopback) in table {
-            assert_eq!(is_loopback(&Url::parse(url).expect(url)), loopback, "{url}");
-        }
     }
 }
