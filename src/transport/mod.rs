@@ -89,7 +89,7 @@ pub enum Incoming {
 /// Which channel a frame came in on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Via {
-    /// The child's stdout, or the memory pair.
+    /// The child's stdout, the memory pair, or the event stream of HTTP+SSE.
     Pipe,
     /// The HTTP answer to this request (JSON body or SSE event), with its status.
     Answer {
@@ -117,6 +117,15 @@ pub struct HttpAnswer {
     pub body: String,
 }
 
+impl HttpAnswer {
+    /// True for a web page: by its content type, or by how its body starts.
+    pub fn is_html(&self) -> bool {
+        let type_says = self.content_type.as_deref().is_some_and(|text| text.to_ascii_lowercase().contains("html"));
+        let start: String = self.body.trim_start().chars().take(9).collect::<String>().to_ascii_lowercase();
+        type_says || start == "<!doctype" || start.starts_with("<html")
+    }
+}
+
 /// Why a connection is over.
 #[derive(Debug, Clone)]
 pub struct Closed {
@@ -138,7 +147,7 @@ pub trait Inbox: Send + Sync {
 
 /// A way to the server.
 pub trait Transport: Send + Sync {
-    /// `stdio`, `http` or `memory`.
+    /// `stdio`, `http`, `sse` (HTTP+SSE of 2024-11-05) or `memory`.
     fn label(&self) -> &'static str;
     /// Sends one message. For HTTP this returns once the request is on its way; the answer is pushed.
     ///
@@ -180,3 +189,20 @@ pub struct Ending {
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{0}")]
 pub struct SendError(pub String);
+
+#[cfg(test)]
+mod tests {
+    use super::HttpAnswer;
+
+    #[test]
+    fn web_pages_are_recognised_by_type_or_start() {
+        let is_html = |content_type: Option<&str>, body: &str| {
+            let content_type = content_type.map(str::to_owned);
+            HttpAnswer { status: 200, content_type, hint: None, body: body.to_owned() }.is_html()
+        };
+        assert!(is_html(Some("Text/HTML; charset=utf-8"), ""));
+        assert!(is_html(Some("application/json"), "\n<!DOCTYPE html><title>x</title>"));
+        assert!(is_html(None, "<html lang='en'>"));
+        assert!(!is_html(Some("text/plain"), "<é>"));
+    }
+}

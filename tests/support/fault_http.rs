@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::fault_answers::{answer, log, modern_answer, result, text};
+use crate::fault_answers::{answer, modern_answer, result, text};
 
 /// Serves for ever, on a free port of the loopback; the first line on stdout is `listening on PORT`. False for an
 /// unknown mode. With `+log` after the mode every request is printed as a line of JSON.
@@ -24,6 +24,7 @@ use crate::fault_answers::{answer, log, modern_answer, result, text};
 /// Streams: `sse-half-event`, `sse-no-answer`, `sse-never`, `sse-comments`, `sse-types`, `sse-cr`, `sse-crlf-bom`,
 /// `sse-stays-open`, `sse-huge`, `sse-asks-ping`.
 /// Resumption: `resume`, `resume-poll` (the first GET brings only an id), `resume-refused`.
+/// HTTP+SSE of 2024-11-05: `old-sse`, `old-sse-foreign` (an endpoint elsewhere), `old-sse-closes` (ends in a call).
 /// Standing stream: `listen`, `listen-closes`, `listen-500`, `listen-roots` (asks there, and waits for the answer).
 pub(crate) fn run(mode: &str, number: Option<usize>) -> bool {
     let (mode, logged) = mode.strip_suffix("+log").map_or((mode, false), |mode| (mode, true));
@@ -108,39 +109,44 @@ const MODES: &[&str] = &[
     "listen-closes",
     "listen-500",
     "listen-roots",
+    "old-sse",
+    "old-sse-foreign",
+    "old-sse-closes",
 ];
 
-struct Server {
-    mode: String,
-    number: Option<usize>,
+pub(crate) struct Server {
+    pub(crate) mode: String,
+    pub(crate) number: Option<usize>,
     logged: bool,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
-struct State {
-    requests: usize,
-    gets: usize,
+pub(crate) struct State {
+    pub(crate) requests: usize,
+    pub(crate) gets: usize,
     /// The answer to the request whose stream was cut.
-    held: Option<Value>,
+    pub(crate) held: Option<Value>,
     /// What the client answered to a request of ours.
-    told: Option<Value>,
+    pub(crate) told: Option<Value>,
+    /// What is to go out on the old event stream.
+    pub(crate) queue: Vec<Value>,
 }
 
-struct Request {
-    method: String,
-    path: String,
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) path: String,
     headers: Map<String, Value>,
-    body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Request {
-    fn header(&self, name: &str) -> &str {
+    pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 }
 
-type Outcome = std::io::Result<()>;
+pub(crate) type Outcome = std::io::Result<()>;
 
 impl Server {
     fn connection(&self, stream: TcpStream) {
@@ -163,7 +169,7 @@ impl Server {
         }
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -202,6 +208,9 @@ impl Server {
     }
 
     fn post(&self, request: &Request, out: &mut TcpStream) -> Outcome {
+        if self.mode.starts_with("old-sse") {
+            return self.old_post(request, out);
+        }
         let Ok(message) = serde_json::from_slice::<Value>(&request.body) else {
             let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}"#;
             return whole(out, "400 Bad Request", "application/json", error);
@@ -326,97 +335,8 @@ impl Server {
         out.write_all(b"0\r\nX-Trailer: yes\r\n\r\n")
     }
 
-    fn stream(&self, message: &Value, reply: &Value, out: &mut TcpStream) -> Outcome {
-        let note = log("on the way");
-        events(out)?;
-        match self.mode.as_str() {
-            "sse-half-event" => return cut(out, format!("data: {note}\n\ndata: {{\"jsonrpc\":\"2.0\",").as_bytes()),
-            "sse-no-answer" => return cut(out, format!("data: {note}\n\n").as_bytes()),
-            "sse-never" => loop {
-                out.write_all(b": keepalive\n\n")?;
-                sleep(Duration::from_millis(50));
-            },
-            "sse-comments" => {
-                let text =
-                    format!(": ping\n\n:\nid: 1\n\nretry: 50\n\ndata:\n\n: x\ndata: {note}\n: y\n\ndata: {reply}\n\n");
-                return cut(out, text.as_bytes());
-            }
-            "sse-types" => {
-                let text = format!("event: ping\ndata: {{}}\n\nevent: message\ndata: {note}\n\ndata:{reply}\n\n");
-                return cut(out, text.as_bytes());
-            }
-            "sse-cr" => {
-                for byte in format!("data: {note}\r\rdata: {reply}\r\r").as_bytes() {
-                    out.write_all(&[*byte])?;
-                }
-                return Err(std::io::ErrorKind::Other.into());
-            }
-            "sse-crlf-bom" => {
-                let pretty = format!("{reply:#}").replace('\n', "\r\ndata: ");
-                return cut(out, format!("\u{FEFF}data: {note}\r\n\r\ndata: {pretty}\r\n\r\n").as_bytes());
-            }
-            "sse-stays-open" => {
-                out.write_all(format!("data: {reply}\n\n").as_bytes())?;
-                sleep(Duration::from_secs(1000));
-            }
-            "sse-huge" => {
-                let reply = result(&message["id"], text(&"x".repeat(self.number.unwrap_or(1 << 20))));
-                return cut(out, format!("data: {reply}\n\n").as_bytes());
-            }
-            "sse-asks-ping" => {
-                out.write_all(b"data: {\"jsonrpc\":\"2.0\",\"id\":\"fault-1\",\"method\":\"ping\"}\n\n")?;
-                let told = self.wait_for(|state| state.told.clone());
-                let reply = result(&message["id"], text(&told.to_string()));
-                return cut(out, format!("data: {reply}\n\n").as_bytes());
-            }
-            "resume" | "resume-poll" | "resume-refused" => {
-                self.state().held = Some(reply.clone());
-                return cut(out, format!("id: e1\nretry: 50\ndata:\n\nid: e2\ndata: {note}\n\ndata: {{").as_bytes());
-            }
-            _ => {}
-        }
-        cut(out, format!("data: {note}\n\ndata: {reply}\n\n").as_bytes())
-    }
-
-    fn get(&self, request: &Request, out: &mut TcpStream) -> Outcome {
-        let count = {
-            let mut state = self.state();
-            state.gets += 1;
-            state.gets
-        };
-        let last = request.header("last-event-id");
-        match self.mode.as_str() {
-            "resume" | "resume-poll" if last == "e2" || last == "e3" => {
-                events(out)?;
-                if self.mode == "resume-poll" && last == "e2" {
-                    return cut(out, b"id: e3\ndata:\n\n");
-                }
-                let held = self.state().held.take().unwrap_or_default();
-                cut(out, format!("id: e4\ndata: {held}\n\n").as_bytes())
-            }
-            "listen" => {
-                events(out)?;
-                let changed = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": { "after": last } });
-                out.write_all(format!("id: s{count}\nretry: 50\ndata: {changed}\n\n").as_bytes())?;
-                if count > 1 {
-                    sleep(Duration::from_secs(1000));
-                }
-                Err(std::io::ErrorKind::Other.into())
-            }
-            "listen-closes" => cut_events(out),
-            "listen-500" => whole(out, "500 Internal Server Error", "text/plain", "oops"),
-            "listen-roots" => {
-                events(out)?;
-                out.write_all(b"data: {\"jsonrpc\":\"2.0\",\"id\":\"fault-1\",\"method\":\"roots/list\"}\n\n")?;
-                sleep(Duration::from_secs(1000));
-                Ok(())
-            }
-            _ => whole(out, "405 Method Not Allowed", "text/plain", ""),
-        }
-    }
-
     /// Waits for something that another connection brings; gives up after 10 s.
-    fn wait_for(&self, pick: impl Fn(&State) -> Option<Value>) -> Value {
+    pub(crate) fn wait_for(&self, pick: impl Fn(&State) -> Option<Value>) -> Value {
         for _ in 0..1000 {
             if let Some(found) = pick(&self.state()) {
                 return found;
@@ -445,7 +365,7 @@ fn read_request(input: &mut impl BufRead) -> Option<Request> {
     Some(Request { method, path, headers, body })
 }
 
-fn whole(out: &mut TcpStream, status: &str, content_type: &str, body: &str) -> Outcome {
+pub(crate) fn whole(out: &mut TcpStream, status: &str, content_type: &str, body: &str) -> Outcome {
     whole_with(out, status, content_type, "", body.as_bytes())
 }
 
@@ -455,21 +375,8 @@ fn whole_with(out: &mut TcpStream, status: &str, content_type: &str, headers: &s
     out.write_all(&[head.as_bytes(), body].concat())
 }
 
-/// The head of an event stream that ends with the connection.
-fn events(out: &mut TcpStream) -> Outcome {
-    out.write_all(
-        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\nConnection: close\r\n\r\n",
-    )
-}
-
-fn cut_events(out: &mut TcpStream) -> Outcome {
-    events(out)?;
-    sleep(Duration::from_millis(50));
-    Err(std::io::ErrorKind::Other.into())
-}
-
 /// Writes and ends the connection.
-fn cut(out: &mut TcpStream, bytes: &[u8]) -> Outcome {
+pub(crate) fn cut(out: &mut TcpStream, bytes: &[u8]) -> Outcome {
     out.write_all(bytes)?;
     Err(std::io::ErrorKind::Other.into())
 }

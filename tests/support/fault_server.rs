@@ -5,6 +5,7 @@
 //! serde_json: a fault must not be repaired by a library on the way out.
 
 mod fault_answers;
+mod fault_events;
 mod fault_http;
 mod fault_stdio;
 

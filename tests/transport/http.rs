@@ -1,115 +1,17 @@
-//! Streamable HTTP against servers that misbehave byte by byte.
+//! Streamable HTTP against servers that misbehave byte by byte: requests, answers, refusals.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mcp_script::rpc::Id;
 use mcp_script::sensitive::Sensitive;
+use mcp_script::transport::Transport;
 use mcp_script::transport::http::{Http, HttpOptions};
-use mcp_script::transport::{Ending, Outgoing, Transport};
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::fault::fault_server;
 use crate::recorder::{Arrival, Recorder, echo, notification, raw, request};
+use crate::server::{Server, close, connect, connect_with, failure, line, open, problem, with};
 use crate::within;
-
-/// The fault server as a process, ended with the test.
-struct Server {
-    child: Child,
-    lines: BufReader<ChildStdout>,
-    port: u16,
-}
-
-impl Server {
-    fn start(args: &[&str]) -> Self {
-        let mut child = Command::new(fault_server())
-            .arg("http")
-            .args(args)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the fault server starts");
-        let mut lines = BufReader::new(child.stdout.take().expect("a stdout"));
-        let mut line = String::new();
-        lines.read_line(&mut line).expect("its first line");
-        let port = line.trim().strip_prefix("listening on ").and_then(|port| port.parse().ok()).expect("a port");
-        Self { child, lines, port }
-    }
-
-    /// The next request that a `+log` server saw.
-    fn seen(&mut self) -> Value {
-        let mut line = String::new();
-        self.lines.read_line(&mut line).expect("a line");
-        serde_json::from_str(&line).expect("a request")
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn connect(args: &[&str]) -> (Server, Arc<Http>, Arc<Recorder>) {
-    connect_with(args, |_| {})
-}
-
-fn connect_with(args: &[&str], change: impl FnOnce(&mut HttpOptions)) -> (Server, Arc<Http>, Arc<Recorder>) {
-    let server = Server::start(args);
-    let url = Url::parse(&format!("http://127.0.0.1:{}/mcp", server.port)).expect("a URL");
-    let mut options = HttpOptions::new(url);
-    change(&mut options);
-    let inbox = Recorder::new();
-    let http = Http::new(&options, inbox.clone()).expect("the options are right");
-    inbox.settle_on(Arc::downgrade(&http) as _);
-    (server, http, inbox)
-}
-
-async fn open(http: &Http, inbox: &Recorder) {
-    http.send(request(1, "initialize", &json!({ "protocolVersion": "2025-11-25" }))).await.expect("initialize is sent");
-    inbox.response(1).await;
-    http.send(notification("notifications/initialized")).await.expect("initialized is sent");
-}
-
-async fn close(http: &Http) -> Ending {
-    http.close(Duration::from_secs(2), Vec::new()).await
-}
-
-async fn problem(inbox: &Recorder) -> (Option<Id>, u16, String) {
-    let pick = |arrival: &Arrival| match arrival {
-        Arrival::Http(id, status, text) => Some((id.clone(), *status, text.clone())),
-        _ => None,
-    };
-    inbox.wait(pick).await
-}
-
-async fn failure(inbox: &Recorder) -> (Option<Id>, String) {
-    let pick = |arrival: &Arrival| match arrival {
-        Arrival::Failed(id, cause) => Some((id.clone(), cause.clone())),
-        _ => None,
-    };
-    inbox.wait(pick).await
-}
-
-async fn ended(inbox: &Recorder) -> (Id, String) {
-    let pick = |arrival: &Arrival| match arrival {
-        Arrival::Ended(id, cause) => Some((id.clone(), cause.clone())),
-        _ => None,
-    };
-    inbox.wait(pick).await
-}
-
-fn line(name: &'static str, value: &str) -> (std::borrow::Cow<'static, str>, Sensitive<String>) {
-    (name.into(), Sensitive::new(value.to_owned()))
-}
-
-fn with(mut message: Outgoing, name: &'static str, value: &str) -> Outgoing {
-    message.headers.push(line(name, value));
-    message
-}
 
 #[test]
 fn a_sane_server_is_asked_and_its_answers_say_where_they_came_from() {
@@ -304,165 +206,6 @@ fn bodies_and_events_over_the_limit_are_refused() {
 }
 
 #[test]
-fn event_streams_are_read_to_the_answer_whatever_their_form() {
-    within(async {
-        for mode in ["sane-sse", "sse-comments", "sse-types", "sse-cr", "sse-crlf-bom"] {
-            let (_server, http, inbox) = connect(&[mode]);
-            open(&http, &inbox).await;
-            http.send(echo(2, "hello")).await.unwrap();
-            assert_eq!(inbox.response(2).await["result"]["content"][0]["text"], "hello", "{mode}");
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            assert_eq!(inbox.frames().len(), 3, "{mode}: initialize, the notification, the answer");
-            let remarks = if mode == "sse-types" { vec!["sse-event-type"] } else { Vec::new() };
-            assert_eq!(inbox.remarks(), remarks, "{mode}");
-            assert!(!inbox.all().iter().any(|arrival| matches!(arrival, Arrival::Ended(..))), "{mode}");
-        }
-    });
-}
-
-#[test]
-fn a_stream_without_the_answer_ends_the_request_at_once() {
-    within(async {
-        for (mode, cause) in [
-            ("sse-no-answer", "the stream ended without the answer"),
-            ("sse-half-event", "the stream ended in the middle of an event, without the answer"),
-        ] {
-            let (_server, http, inbox) = connect(&[mode]);
-            open(&http, &inbox).await;
-            http.send(echo(2, "x")).await.unwrap();
-            assert_eq!(ended(&inbox).await, (Id::Number(2), cause.to_owned()));
-            assert!(inbox.remarks().is_empty());
-        }
-    });
-}
-
-#[test]
-fn a_request_of_the_server_is_answered_while_its_stream_is_open() {
-    within(async {
-        let (_server, http, inbox) = connect(&["sse-asks-ping"]);
-        open(&http, &inbox).await;
-        http.send(echo(2, "x")).await.unwrap();
-        inbox.request_id("ping").await;
-        let mut answer = notification("");
-        answer.body = r#"{"jsonrpc":"2.0","id":"fault-1","result":{}}"#.to_owned();
-        http.send(answer).await.unwrap();
-        let text = inbox.response(2).await["result"]["content"][0]["text"].to_string();
-        assert!(text.contains("fault-1"), "{text}");
-    });
-}
-
-#[test]
-fn an_abandoned_request_closes_its_stream() {
-    within(async {
-        let (_server, http, inbox) = connect(&["sse-never"]);
-        open(&http, &inbox).await;
-        http.send(echo(2, "x")).await.unwrap();
-        tokio::time::sleep(Duration::from_millis(150)).await;
-        http.abandon(&Id::Number(2));
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        assert_eq!(inbox.all().len(), 1, "nothing but the handshake: {:?}", inbox.all());
-        close(&http).await;
-    });
-}
-
-#[test]
-fn a_stream_that_stays_open_after_the_answer_is_closed_and_said() {
-    within(async {
-        let (_server, http, inbox) = connect(&["sse-stays-open"]);
-        open(&http, &inbox).await;
-        http.send(echo(2, "x")).await.unwrap();
-        inbox.response(2).await;
-        let remark = |arrival: &Arrival| match arrival {
-            Arrival::Remark("http-sse-ends-after-response", message) => Some(message.clone()),
-            _ => None,
-        };
-        assert!(inbox.wait(remark).await.contains("stayed open for 5 s"));
-    });
-}
-
-#[test]
-fn broken_streams_are_resumed_only_where_the_revision_knows_it() {
-    within(async {
-        for (mode, gets) in [("resume+log", 1), ("resume-poll+log", 2)] {
-            let (mut server, http, inbox) = connect(&[mode]);
-            open(&http, &inbox).await;
-            http.listen(vec![line("MCP-Protocol-Version", "2025-11-25")]);
-            http.send(echo(2, "hello")).await.unwrap();
-            assert_eq!(inbox.response(2).await["result"]["content"][0]["text"], "hello", "{mode}");
-            assert_eq!(inbox.remarks(), ["sse-resumed"]);
-            let mut resumed = Vec::new();
-            while resumed.len() < gets {
-                let seen = server.seen();
-                if seen["method"] == "GET" && seen["headers"]["last-event-id"] != Value::Null {
-                    assert_eq!(seen["headers"]["mcp-protocol-version"], "2025-11-25");
-                    assert_eq!(seen["headers"]["accept"], "text/event-stream");
-                    resumed.push(seen["headers"]["last-event-id"].to_string());
-                }
-            }
-            assert_eq!(resumed.last().map(String::as_str), Some(if gets == 1 { "\"e2\"" } else { "\"e3\"" }));
-        }
-        let (_server, http, inbox) = connect(&["resume"]);
-        open(&http, &inbox).await;
-        http.send(echo(2, "hello")).await.unwrap();
-        assert_eq!(ended(&inbox).await.0, Id::Number(2));
-        let (_server, http, inbox) = connect(&["resume-refused"]);
-        open(&http, &inbox).await;
-        http.listen(Vec::new());
-        http.send(echo(2, "hello")).await.unwrap();
-        let (_, cause) = ended(&inbox).await;
-        assert!(cause.ends_with("; resuming it was answered with HTTP 405"), "{cause}");
-    });
-}
-
-#[test]
-fn the_standing_stream_is_read_and_opened_again() {
-    within(async {
-        let (_server, http, inbox) = connect(&["listen"]);
-        open(&http, &inbox).await;
-        http.listen(Vec::new());
-        let second = |arrival: &Arrival| match arrival {
-            Arrival::Frame(text, via) if text.contains("\"after\":\"s1\"") => Some(via.clone()),
-            _ => None,
-        };
-        assert_eq!(inbox.wait(second).await, "Standing");
-        assert_eq!(inbox.remarks(), ["http-get-stream-dropped"]);
-        close(&http).await;
-    });
-}
-
-#[test]
-fn a_refused_standing_stream_is_no_error() {
-    within(async {
-        for (mode, remarks) in [("sane", vec![]), ("listen-500", vec!["http-get-sse-or-405"])] {
-            let (_server, http, inbox) = connect(&[mode]);
-            open(&http, &inbox).await;
-            http.listen(Vec::new());
-            tokio::time::sleep(Duration::from_millis(200)).await;
-            assert_eq!(inbox.remarks(), remarks, "{mode}");
-            close(&http).await;
-        }
-    });
-}
-
-#[test]
-fn a_server_that_asks_on_the_standing_stream_is_served() {
-    within(async {
-        let (_server, http, inbox) = connect(&["listen-roots"]);
-        open(&http, &inbox).await;
-        http.listen(Vec::new());
-        http.send(echo(2, "x")).await.unwrap();
-        inbox.request_id("roots/list").await;
-        let mut answer = notification("");
-        answer.body = r#"{"jsonrpc":"2.0","id":"fault-1","result":{"roots":[]}}"#.to_owned();
-        http.send(answer).await.unwrap();
-        assert!(inbox.response(2).await["result"]["content"][0]["text"].to_string().contains("roots"));
-        let started = Instant::now();
-        close(&http).await;
-        assert!(started.elapsed() < Duration::from_secs(1));
-    });
-}
-
-#[test]
 fn notifications_not_answered_with_202_are_remarked() {
     within(async {
         let (_server, http, inbox) = connect(&["notification-200"]);
@@ -545,5 +288,22 @@ fn tls_failures_name_the_check() {
         http.send(request(1, "initialize", &json!({}))).await.unwrap();
         let (_, cause) = failure(&inbox).await;
         assert!(cause.contains("is it an http:// URL?"), "{cause}");
+    });
+}
+
+#[test]
+fn proxies_are_used_and_never_for_this_machine() {
+    within(async {
+        let mut proxy = Server::start(&["sane+log"]);
+        let proxy_url = Url::parse(&format!("http://127.0.0.1:{}/", proxy.port)).expect("a URL");
+        let mut options = HttpOptions::new(Url::parse("http://mcp.invalid/mcp").expect("a URL"));
+        options.client.proxy = Some(proxy_url.clone());
+        let inbox = Recorder::new();
+        let http = Http::new(&options, inbox.clone()).expect("the options are right");
+        open(&http, &inbox).await;
+        assert_eq!(proxy.seen()["path"], "http://mcp.invalid/mcp");
+        let (mut server, http, inbox) = connect_with(&["sane+log"], |options| options.client.proxy = Some(proxy_url));
+        open(&http, &inbox).await;
+        assert_eq!(server.seen()["path"], "/mcp");
     });
 }

@@ -5,7 +5,10 @@ mod fault;
 mod http;
 mod memory;
 mod recorder;
+mod server;
+mod spawn;
 mod stdio;
+mod streams;
 
 /// Runs one test on the runtime that the product uses, with a limit.
 fn within<T>(test: impl Future<Output = T>) -> T {

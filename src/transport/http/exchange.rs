@@ -101,7 +101,7 @@ async fn json(shared: &Shared, id: Option<Id>, head: Head, response: &mut Respon
 }
 
 /// A refusal may carry a JSON-RPC error, whatever its content type.
-async fn refused(shared: &Shared, id: Option<Id>, head: Head, response: &mut Response) {
+pub(super) async fn refused(shared: &Shared, id: Option<Id>, head: Head, response: &mut Response) {
     let bytes = answer::refusal(response, shared.max_message).await;
     shared.deliver(if answer::is_json_rpc(&bytes) {
         Incoming::Frame { bytes, via: Via::Answer { id, status: head.status, sse: false } }

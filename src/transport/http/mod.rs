@@ -8,6 +8,7 @@ mod answer;
 mod client;
 mod exchange;
 mod headers;
+mod old_sse;
 mod open;
 mod stream;
 mod words;
@@ -32,6 +33,7 @@ use crate::sensitive::Sensitive;
 pub use client::{ClientOptions, SharedClient, is_loopback, may_carry_credentials};
 use exchange::Exchange;
 pub use headers::{PROTOCOL_HEADERS, is_protocol_header};
+pub use old_sse::OldSse;
 use open::Open;
 pub use words::display_url;
 
@@ -102,36 +104,7 @@ impl Http {
     /// # Errors
     /// A URL that is not http or https, names no host or holds a user; a header of the protocol, or no header at all.
     pub fn new(options: &HttpOptions, inbox: Arc<dyn Inbox>) -> Result<Arc<Self>, SendError> {
-        let url = &options.url;
-        if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-            return Err(SendError(format!("{} is no http or https URL", display_url(url))));
-        }
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err(SendError(format!("the URL {} holds a user or password", display_url(url))));
-        }
-        let mut base = HeaderMap::new();
-        base.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        base.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
-        if let Some((name, _)) = options.headers.iter().find(|(name, _)| is_protocol_header(name)) {
-            return Err(SendError(format!("the header `{name}` is set by the protocol and cannot be given")));
-        }
-        headers::set(&mut base, &options.headers).map_err(SendError)?;
-        let shared = Shared {
-            inbox,
-            url: url.clone(),
-            base,
-            client_options: options.client.clone(),
-            shared_client: options.shared.clone(),
-            client: std::sync::OnceLock::new(),
-            max_message: options.max_message,
-            resume: options.resume,
-            session: Mutex::default(),
-            handshake: Mutex::default(),
-            standing: Mutex::default(),
-            open: Arc::default(),
-            remarked: Mutex::default(),
-        };
-        Ok(Arc::new(Self { shared: Arc::new(shared) }))
+        Ok(Arc::new(Self { shared: Arc::new(Shared::new(options, inbox)?) }))
     }
 
     /// Spawns the exchange; the receiver is for one-way messages: it ends once they were answered, or says why not.
@@ -279,6 +252,38 @@ impl Drop for Http {
 }
 
 impl Shared {
+    fn new(options: &HttpOptions, inbox: Arc<dyn Inbox>) -> Result<Self, SendError> {
+        let url = &options.url;
+        if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+            return Err(SendError(format!("{} is no http or https URL", display_url(url))));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(SendError(format!("the URL {} holds a user or password", display_url(url))));
+        }
+        let mut base = HeaderMap::new();
+        base.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        base.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        if let Some((name, _)) = options.headers.iter().find(|(name, _)| is_protocol_header(name)) {
+            return Err(SendError(format!("the header `{name}` is set by the protocol and cannot be given")));
+        }
+        headers::set(&mut base, &options.headers).map_err(SendError)?;
+        Ok(Self {
+            inbox,
+            url: url.clone(),
+            base,
+            client_options: options.client.clone(),
+            shared_client: options.shared.clone(),
+            client: std::sync::OnceLock::new(),
+            max_message: options.max_message,
+            resume: options.resume,
+            session: Mutex::default(),
+            handshake: Mutex::default(),
+            standing: Mutex::default(),
+            open: Arc::default(),
+            remarked: Mutex::default(),
+        })
+    }
+
     fn deliver(&self, incoming: Incoming) {
         self.inbox.deliver(incoming);
     }
@@ -288,6 +293,12 @@ impl Shared {
         if locked(&self.remarked).insert(id) {
             self.deliver(Incoming::Remark { id, message });
         }
+    }
+
+    /// An event of a type that MCP does not know.
+    fn skipped(&self, event: &str) {
+        let event: String = event.chars().take(40).collect();
+        self.remark_once("sse-event-type", format!("an event of type `{event}` was skipped; MCP knows `message`"));
     }
 
     fn client(&self) -> Result<&Client, String> {

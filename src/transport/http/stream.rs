@@ -215,13 +215,7 @@ async fn read(
                 *delivered = true;
                 shared.deliver(Incoming::Frame { bytes: data.into_bytes(), via: via.clone() });
             }
-            SseItem::Other { event, .. } => {
-                let event: String = event.chars().take(40).collect();
-                shared.remark_once(
-                    "sse-event-type",
-                    format!("an event of type `{event}` was skipped; MCP knows `message`"),
-                );
-            }
+            SseItem::Other { event, .. } => shared.skipped(&event),
             SseItem::TooLarge => too_large = true,
         });
         if too_large {

@@ -131,6 +131,8 @@ mod tests {
         assert_eq!(plain("Connection refused (os error 111)").as_deref(), Some("connection refused"));
         let issuer = plain("invalid peer certificate: UnknownIssuer");
         assert!(issuer.is_some_and(|text| text.contains("nobody we trust") && text.contains("UnknownIssuer")));
+        let name = plain("failed to lookup address information: Name or service not known");
+        assert!(name.is_some_and(|text| text.starts_with("the host name cannot be resolved")));
         assert_eq!(plain("something else"), None);
     }
 }
