@@ -66,6 +66,9 @@ pub struct TestArgs {
     /// Scripts, folders of scripts, patterns such as 'tests/**/*.mcp', or - for stdin
     #[arg(value_name = "PATH")]
     pub paths: Vec<String>,
+    /// The server's command and its arguments
+    #[arg(last = true, value_name = "SERVER")]
+    pub server: Vec<String>,
     /// Another script to run, before the PATHs
     #[arg(long = "script", value_name = "FILE")]
     pub scripts: Vec<String>,
@@ -84,9 +87,6 @@ pub struct TestArgs {
     /// What is shown.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// The server's command and its arguments
-    #[arg(last = true, value_name = "SERVER")]
-    pub server: Vec<String>,
 }
 
 /// Where the server is and how to talk to it.
@@ -112,7 +112,7 @@ pub struct ConnectArgs {
     #[arg(long, hide_short_help = true)]
     pub env_clear: bool,
     /// The server's working directory
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     pub cwd: Option<PathBuf>,
     /// The protocol revision, or auto to ask the server [default: auto]
     #[arg(long, value_name = "REVISION")]
@@ -124,7 +124,7 @@ pub struct ConnectArgs {
     #[arg(long, value_name = "TIME", value_parser = duration::parse, hide_short_help = true)]
     pub connect_timeout: Option<Duration>,
     /// Refuse calls of all other tools before anything is sent
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', hide_short_help = true)]
     pub allow_tools: Option<Vec<String>>,
 }
 
@@ -138,7 +138,7 @@ pub struct VarArgs {
     /// Set variables from a dotenv or JSON file
     #[arg(long = "vars-file", value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Set a variable that is shown as ***; NAME alone takes it from the environment
+    /// Set a variable shown as ***; NAME alone takes it from the environment
     #[arg(long = "secret", value_name = "NAME[=VALUE]")]
     pub secrets: Vec<String>,
     /// Never ask for input_var; the default where CI is set
@@ -157,7 +157,7 @@ pub struct RunArgs {
     #[arg(long)]
     pub fail_fast: bool,
     /// Warnings and broken MUST rules of the protocol fail too
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub strict: bool,
     /// Run only tests with one of these tags
     #[arg(long = "tag", value_name = "TAGS", value_delimiter = ',')]

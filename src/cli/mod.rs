@@ -70,7 +70,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
             let text = error.render().to_string();
             let first = text.lines().next().unwrap_or_default();
             let title = first.strip_prefix("error: ").unwrap_or(first);
-            refuse_as(json, &env, &Diagnostic::error("mcp::usage::options", title), Some(&error))
+            let tip = text.lines().find_map(|line| line.trim_start().strip_prefix("tip: "));
+            let problem = Diagnostic::error("mcp::usage::options", title).help(tip.unwrap_or("see --help"));
+            refuse_as(json, &env, &problem, Some(&error))
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::interpolate::interpolate;
+use super::interpolate::{InterpolateError, interpolate};
 use super::words;
 use super::yaml::{self, Key, Node, Value};
 use crate::diagnostic::{Diagnostic, suggest};
@@ -222,7 +222,7 @@ impl Profiles {
                 );
             }
             let value = value.to_json(&|text| interpolate(text, env));
-            vars.push((key.name, value.map_err(|(error, span)| self.refuse(span, &error.to_string()))?));
+            vars.push((key.name, value.map_err(|(error, span)| self.unfilled(span, &error))?));
         }
         Ok(vars)
     }
@@ -249,7 +249,15 @@ impl Profiles {
     }
 
     fn interpolated(&self, text: &str, span: Span, env: &impl Fn(&str) -> Option<String>) -> Result<String, Refusal> {
-        interpolate(text, env).map_err(|error| self.refuse(span, &error.to_string()))
+        interpolate(text, env).map_err(|error| self.unfilled(span, &error))
+    }
+
+    fn unfilled(&self, span: Span, error: &InterpolateError) -> Refusal {
+        let mut refused = self.refuse(span, &error.to_string());
+        if let InterpolateError::Missing { name } = error {
+            refused.help = Some(format!("set it, or give a default: ${{env:{name}:-default}}"));
+        }
+        refused
     }
 
     fn mapping(&self, node: &Node, wanted: &str) -> Result<Vec<(Key, Node)>, Refusal> {
