@@ -16,6 +16,10 @@ Examples:
   mcp-tester test -e 'call_tool add a:1 b:2' --url http://localhost:8080/mcp";
 
 /// First lines of `test -h`.
+const COMMANDS_EXAMPLES: &str = "\
+Examples:
+  mcp-tester commands
+  mcp-tester commands call_tool";
 const TEST_EXAMPLES: &str = "\
 Examples:
   mcp-tester test smoke.mcp -- npx -y @scope/server
@@ -58,6 +62,17 @@ pub enum Command {
     /// Serve the built-in demo server over stdio or HTTP
     #[command(before_help = DEMO_EXAMPLES, after_long_help = exit::TABLE, help_template = TEMPLATE)]
     DemoServer(DemoArgs),
+    /// Show the commands of the language, or one of them
+    #[command(before_help = COMMANDS_EXAMPLES, after_long_help = exit::TABLE, help_template = TEMPLATE)]
+    Commands(CommandsArgs),
+}
+
+/// `commands`.
+#[derive(Args, Debug)]
+pub struct CommandsArgs {
+    /// The command to explain; all in one line each when left out
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
 }
 
 /// `test`.

@@ -5,6 +5,7 @@
 
 pub mod args;
 mod argv;
+mod commands;
 #[cfg(feature = "demo")]
 mod demo;
 pub mod exit;
@@ -59,6 +60,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
             Command::Test(args) => test::run(&args, &env),
             #[cfg(feature = "demo")]
             Command::DemoServer(args) => demo::run(&args),
+            Command::Commands(args) => commands::run(args.name.as_deref(), &env),
         },
         Err(error) if !error.use_stderr() => {
             let help = error.render();
