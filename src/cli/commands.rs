@@ -20,8 +20,16 @@ pub fn run(name: Option<&str>, env: &Env) -> Exit {
         }
         None => {
             let near = suggest(name, registry().iter().map(|spec| spec.name));
-            let help = near.map_or_else(|| "`mcp-tester commands` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
-            refuse(&[], env, &Diagnostic::error("mcp::usage::command", format!("there is no command `{name}`")).help(help), None)
+            let help = near.map_or_else(
+                || "`mcp-tester commands` lists them".to_owned(),
+                |near| format!("did you mean `{near}`?"),
+            );
+            refuse(
+                &[],
+                env,
+                &Diagnostic::error("mcp::usage::command", format!("there is no command `{name}`")).help(help),
+                None,
+            )
         }
     }
 }

@@ -175,10 +175,7 @@ impl Lowerer<'_> {
         self.problems.push(
             Diagnostic::error("mcp::script::no_command", format!("`{}` needs a command after it", last.op.spec.name))
                 .at_origin(&origin.at(last.op.span), "nothing follows")
-                .help(format!(
-                    "write the command on the same line, such as `{}`",
-                    last.op.spec.example.lines().next().unwrap_or_default()
-                )),
+                .help(format!("write the command on the same line, such as `{}`", example_line(last.op.spec))),
         );
     }
 

@@ -165,6 +165,7 @@ impl Form {
         for slot in self.slots {
             text.push(' ');
             text.push_str(&match (slot.kind, slot.arity) {
+                (Kind::Command, _) => "<command>".to_owned(),
                 (Kind::Argument, _) => "[value | name:value]...".to_owned(),
                 (_, Arity::Required) => format!("<{}>", slot.name),
                 (_, Arity::Optional) => format!("[{}]", slot.name),
