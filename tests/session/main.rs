@@ -2,6 +2,9 @@
 
 mod deadlines;
 mod eras;
+#[path = "../support/fault.rs"]
+mod fault;
+mod http;
 mod lists;
 mod peer;
 mod requests;
