@@ -90,7 +90,7 @@ fn scaled(number: &str, scale: u128) -> Option<u128> {
 pub fn show(duration: Duration) -> String {
     let tenths = duration.as_nanos().saturating_add(50_000) / 100_000;
     if tenths < 100 {
-        return if tenths % 10 == 0 {
+        return if tenths.is_multiple_of(10) {
             format!("{}ms", tenths / 10)
         } else {
             format!("{}.{}ms", tenths / 10, tenths % 10)

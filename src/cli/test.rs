@@ -98,7 +98,7 @@ impl Prepared<'_> {
             exit = exit.worse(Exit::Failed);
         }
         if tally.left_out > 0 {
-            reporter.say(&format!("--fail-fast: {} more not run\n", plural(tally.left_out, "script")));
+            reporter.say(&format!("--fail-fast: {} not run any more\n", plural(tally.left_out, "script")));
         }
         if self.args.run.strict && reporter.doubts() > 0 {
             reporter.problem(&Diagnostic::error(

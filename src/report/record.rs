@@ -151,10 +151,8 @@ impl ScriptRecord {
         match event {
             Event::Warnings { problems, .. } => self.warnings.extend(problems.iter().cloned()),
             Event::Connected(connected) => self.sessions.push(connected.clone()),
-            Event::ToolsListed { session, names } => {
-                if &**session == "main" || self.tools.is_empty() {
-                    self.tools.clone_from(names);
-                }
+            Event::ToolsListed { session, names } if &**session == "main" || self.tools.is_empty() => {
+                self.tools.clone_from(names);
             }
             Event::TestStarted { name, tags, origin } => self.tests.push(TestRecord {
                 name: name.clone(),
