@@ -322,10 +322,14 @@ async fn drain(shared: &Shared, stdout: &mut JoinHandle<()>) {
 /// Ends what the child left behind in its group; true where there was something.
 async fn end_leftovers(shared: &Shared) -> bool {
     let left = !empty_within(shared, LEFTOVERS).await;
-    if left && shared.group().terminate() && !empty_within(shared, LEFTOVERS).await {
-        shared.group().kill();
+    if left && shared.group().terminate() {
+        empty_within(shared, LEFTOVERS).await;
     }
-    shared.group().forget();
+    let mut group = shared.group();
+    // Where the group is known to be empty this does nothing; a job object cannot be asked and is always ended.
+    group.kill();
+    group.forget();
+    drop(group);
     left
 }
 
