@@ -3,8 +3,10 @@
 //! Owns: reading and checking JSON text, exact numbers, pointers, paths, comparison, schemas and the turning of words into values.
 //! May use: `source`. Must not: know the protocol or scripts, do any input or output, or send a number through `f64`.
 
+mod bytes;
 pub mod coerce;
 pub mod compare;
+mod convert;
 mod effort;
 mod matching;
 pub mod missing;
@@ -16,6 +18,7 @@ mod properties;
 pub mod raw;
 pub mod read;
 mod references;
+mod scan;
 pub mod schema;
 mod text;
 mod types;

@@ -7,9 +7,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use super::bytes::{skip_space, skip_string, skip_value};
 use super::number::Number;
-use super::read::{Checked, Limits, ReadError, Remark, fail, scan};
-use super::text::{decode, skip_space, skip_string, skip_value};
+use super::read::{Limits, ReadError, Remark, fail};
+use super::scan::{Checked, scan};
+use super::text::decode;
 use super::value::{Json, JsonKind};
 
 /// One JSON value as text that was checked, byte for byte as it came, without white space around it.
