@@ -189,7 +189,7 @@ fn ok_cases_pass_on_both_transports_and_in_every_revision() {
         let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
         let good = output.status.code() == Some(0)
             && summary["failed"].to_string() == "0"
-            && summary["protocol"]["revision"].as_str().is_none_or(|spoken| spoken == *revision);
+            && summary["protocol"]["version"].as_str().is_none_or(|spoken| spoken == *revision);
         (!good).then(|| {
             let out = String::from_utf8_lossy(&output.stdout);
             let err = String::from_utf8_lossy(&output.stderr);

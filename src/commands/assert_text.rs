@@ -73,7 +73,7 @@ fn equals(cx: &mut Cx, args: &Args<'_>) -> Result<Outcome, Fault> {
         return Ok(Outcome::Passed);
     }
     let shown = if last.text().is_empty() { last.compact() } else { last.text() };
-    Ok(differs(&expected, shown, &format!("the response of line {} is another", last.line), span))
+    Ok(differs(&expected, shown, &format!("the response of line {} differs", last.line), span))
 }
 
 fn differs(expected: &str, actual: &str, title: &str, span: Option<crate::source::Span>) -> Outcome {

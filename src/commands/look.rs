@@ -31,13 +31,12 @@ fn at(cx: &mut Cx, path: &Arc<Path>, span: Option<Span>) -> Result<Json, Failure
         return Err(nothing(last));
     };
     path.resolve(&Root { stored: last.stored.as_ref(), result: root }).map_err(|missing| {
-        Failure::new(FailureKind::Missing, "mcp::path::missing", format!("the path `{path}` leads nowhere"))
-            .at(span, missing.to_string())
-            .path(path.to_string())
-            .help(match &missing.suggestion {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "`-v` shows the whole answer".to_owned(),
-            })
+        let failure =
+            Failure::new(FailureKind::Missing, "mcp::path::missing", format!("the path `{path}` leads nowhere"))
+                .at(span, missing.to_string())
+                .path(path.to_string());
+        // A suggestion stands in the label already.
+        if missing.suggestion.is_some() { failure } else { failure.help("`-v` shows the whole answer") }
     })
 }
 

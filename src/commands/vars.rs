@@ -87,6 +87,9 @@ fn secret(cx: &mut Cx, args: &Args<'_>) -> Result<Outcome, Fault> {
     let name = args.need(&KNOWN)?;
     let span = args.span(&KNOWN);
     let Some(value) = cx.vars.get(&name) else {
+        if let Some(line) = cx.vars.unset_by(&name) {
+            return Err(Fault::Unset { name: name.to_string(), line });
+        }
         return Err(Fault::new("mcp::script::unknown_variable", format!("there is no variable `{name}`"))
             .at(span, "nothing set it")
             .help("set it before this line, such as with `env_var` or `set_var`")
