@@ -276,17 +276,19 @@ fn a_second_ctrl_c_ends_at_once() {
 }
 
 #[test]
-fn the_demo_server_prints_its_url_and_ends_on_a_signal() {
+fn the_demo_server_prints_its_url_serves_and_ends_on_a_signal() {
     let folder = folder();
-    let mut child = command(folder.path(), &["demo-server", "--http"])
-        .stderr(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("it runs");
+    let mut server = command(folder.path(), &["demo-server", "--http"]);
+    let mut child = server.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it runs");
     let mut line = String::new();
     BufReader::new(child.stderr.take().expect("stderr")).read_line(&mut line).expect("a line");
     let url = line.trim();
     assert!(url.starts_with("http://127.0.0.1:") && url.ends_with("/mcp"), "{line}");
+    for server in [&["-u", url][..], &["-c", url], &[url], &["--", url]] {
+        let output = run(folder.path(), &[&["demo.mcp", "--tag", "fast", "--format", "json"], server].concat());
+        assert_exit(&output, 0);
+        assert_eq!(document(&output)["server"]["transport"], "http");
+    }
     signal(&child, "-TERM");
     let output = child.wait_with_output().expect("it ends");
     assert_exit(&output, 143);
