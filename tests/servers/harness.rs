@@ -16,10 +16,13 @@ pub enum Verdict {
 /// What a job says of each of its tests.
 pub type Report<'a> = &'a mut dyn FnMut(&str, Verdict);
 
+/// Does the tests of these names, one after the other.
+pub type Work = Box<dyn FnOnce(&[String], Report<'_>) + Send>;
+
 /// Some tests that are done one after the other, as they share something. It reports each by name.
 pub struct Job {
     pub tests: Vec<String>,
-    pub work: Box<dyn FnOnce(&[String], Report<'_>) + Send>,
+    pub work: Work,
 }
 
 /// What `cargo test` passes on.

@@ -14,6 +14,9 @@ const ANY_SERVER: &str = "examples/any_server.mcp";
 /// Those that have what it asks for.
 const LAB: &str = "# servers: ts2 ts2-modern py1 py1-json py2 fastmcp3 fastmcp4 rmcp go go-sessions";
 
+/// Scripts whose commands are not in the language yet.
+const WAITING: &[&str] = &["completion", "elicitation", "sampling_roots", "subscribe", "tasks"];
+
 struct Script {
     path: PathBuf,
     name: String,
@@ -41,7 +44,11 @@ pub fn jobs() -> Vec<Job> {
 
 /// The jobs of one server over one transport.
 fn row(server: &'static Known, how: How, installed: &Installed, scripts: &[Result<Script, String>]) -> Vec<Job> {
-    let trials: Vec<Trial> = scripts.iter().flatten().flat_map(|script| trials(server, how, script)).collect();
+    let ready = scripts.iter().flatten().filter(|script| how != How::Sse && !WAITING.contains(&script.name.as_str()));
+    let trials: Vec<Trial> = ready.flat_map(|script| trials(server, how, script)).collect();
+    if trials.is_empty() {
+        return Vec::new();
+    }
     match (installed.start(server, how), how) {
         (Err(why), _) => vec![missing(trials, why)],
         (Ok(start), How::Stdio) => trials.into_iter().map(|trial| child(trial, start.clone())).collect(),
