@@ -79,7 +79,8 @@ impl Raw {
     pub fn get(&self, name: &str) -> Option<Self> {
         let mut found = None;
         for (key, start, end) in self.member_spans() {
-            if key == name || (key.contains('\\') && decode(key) == name) {
+            let same = if key.contains('\\') { decode(key) == name } else { key == name };
+            if same {
                 found = Some((start, end));
             }
         }
@@ -341,6 +342,9 @@ mod tests {
         assert_eq!(list.at(2).map(|empty| empty.is_empty()), Some(true));
         assert_eq!(list.at(3), None);
         assert_eq!(list.get("x"), None);
+        let escaped = raw(r#"{"\"":1,"\\\"":2}"#);
+        assert_eq!(escaped.get("\"").and_then(|value| value.i64()), Some(1));
+        assert_eq!(escaped.get("\\\"").and_then(|value| value.i64()), Some(2), "escapes are no part of a name");
         assert_eq!(message.at(0), None);
         let names: Vec<_> = message.members().map(|(name, value)| format!("{name}={value}")).collect();
         assert_eq!(names[0], "id=1.0");
