@@ -25,7 +25,8 @@ impl Input {
     /// The name it is reported under.
     pub fn name(&self) -> String {
         match self {
-            Self::File(path) => path.to_string_lossy().replace('\\', "/"),
+            Self::File(path) if cfg!(windows) => path.to_string_lossy().replace('\\', "/"),
+            Self::File(path) => path.to_string_lossy().into_owned(),
             Self::Stdin => "-".to_owned(),
             Self::Lines(_) => "-e".to_owned(),
         }

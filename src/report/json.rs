@@ -102,6 +102,8 @@ struct Test<'a> {
     status: &'static str,
     duration_ms: f64,
     steps: Vec<Step<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stderr: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -252,6 +254,10 @@ impl Writer<'_> {
             status: status_name(test.status.unwrap_or(Status::Failed)),
             duration_ms: millis(test.duration),
             steps: test.steps.iter().map(|step| self.step(&script.file, step)).collect(),
+            stderr: match test.status {
+                Some(Status::Passed | Status::Skipped) => Vec::new(),
+                _ => test.stderr.lines().map(|line| self.text(line)).collect(),
+            },
         }
     }
 
@@ -409,7 +415,7 @@ mod tests {
 
     fn record() -> Record {
         let mut record = Record::default();
-        sample::run().iter().for_each(|event| record.fold(event));
+        sample::run().iter().for_each(|event| record.fold(event, &Masker::new()));
         record
     }
 
@@ -427,10 +433,8 @@ mod tests {
         interrupted.interrupted = Some("SIGINT".into());
         let mut refused = Record::default();
         refused.problems.push(Diagnostic::error("mcp::usage::args", "unexpected argument"));
-        refused.fold(&Event::ScriptRefused {
-            file: "a.mcp".into(),
-            problems: vec![Diagnostic::error("mcp::syntax::open_quote", "the quote is never closed")],
-        });
+        let problems = vec![Diagnostic::error("mcp::syntax::open_quote", "the quote is never closed")];
+        refused.fold(&Event::ScriptRefused { file: "a.mcp".into(), problems }, &Masker::new());
         for (record, code) in [(record(), 1), (Record::default(), 0), (interrupted, 130), (refused, 2)] {
             let document = write(&record, code, &Masker::new());
             let errors: Vec<_> =

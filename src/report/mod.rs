@@ -149,7 +149,7 @@ impl Sink for Reporter {
     fn emit(&self, event: &Event) {
         let mut inner = self.inner();
         if let Some((record, _)) = &mut inner.json {
-            record.fold(event);
+            record.fold(event, &self.masker);
         }
         let text = inner.text.event(event);
         if let Some(progress) = &self.progress {

@@ -1,10 +1,12 @@
 //! A run as a tree, folded from its events. Every report but the terminal's is a pure function of it.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::event::{Connected, Event, Finding, Status, StepResult};
+use crate::sensitive::{Masker, Sensitive};
 use crate::source::Origin;
 
 /// A run.
@@ -58,6 +60,38 @@ pub struct TestRecord {
     pub duration: Duration,
     /// Its steps.
     pub steps: Vec<StepResult>,
+    /// The last lines that servers wrote to stderr while it ran, oldest first.
+    pub stderr: StderrTail,
+}
+
+/// Lines of stderr that are kept for a test.
+const STDERR_KEPT: usize = 20;
+
+/// Characters of such a line that are kept.
+const STDERR_LINE: usize = 500;
+
+/// The last lines of a stream; bounded.
+#[derive(Clone, Debug, Default)]
+pub struct StderrTail(VecDeque<Sensitive<String>>);
+
+impl StderrTail {
+    /// Takes one more line, already masked.
+    pub fn add(&mut self, line: &str) {
+        if self.0.len() == STDERR_KEPT {
+            self.0.pop_front();
+        }
+        self.0.push_back(Sensitive::new(line.chars().take(STDERR_LINE).collect()));
+    }
+
+    /// The lines, oldest first.
+    pub fn lines(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.0.iter().map(|line| line.reveal().as_str())
+    }
+
+    /// Forgets them.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
 }
 
 /// Counts of commands.
@@ -88,8 +122,8 @@ impl Counts {
 }
 
 impl Record {
-    /// Takes one event.
-    pub fn fold(&mut self, event: &Event) {
+    /// Takes one event. What is kept only in part is masked first: half a secret is not recognised later.
+    pub fn fold(&mut self, event: &Event, masker: &Masker) {
         match event {
             Event::ScriptStarted { file, .. } => self.scripts.push(ScriptRecord::new(file)),
             Event::ScriptRefused { file, problems } => {
@@ -109,11 +143,13 @@ impl Record {
                     script.fold(event);
                 }
             }
-            Event::StepStarted(_)
-            | Event::Output { .. }
-            | Event::Progress { .. }
-            | Event::Frame(_)
-            | Event::Stderr { .. } => {}
+            Event::Stderr { line, .. } => {
+                let test = self.scripts.last_mut().and_then(|script| script.tests.last_mut());
+                if let Some(test) = test.filter(|test| test.status.is_none()) {
+                    test.stderr.add(&masker.mask(line.reveal()));
+                }
+            }
+            Event::StepStarted(_) | Event::Output { .. } | Event::Progress { .. } | Event::Frame(_) => {}
         }
     }
 
@@ -161,6 +197,7 @@ impl ScriptRecord {
                 status: None,
                 duration: Duration::ZERO,
                 steps: Vec::new(),
+                stderr: StderrTail::default(),
             }),
             Event::StepFinished(result) => running.map_or(&mut self.steps, |test| &mut test.steps).push(result.clone()),
             Event::TestFinished { status, duration, .. } => {

@@ -111,6 +111,8 @@ pub(super) fn run() -> Vec<Event> {
     run.test_end("adds", Status::Passed);
     run.test("greets", Some(5));
     run.finding("stdout carried a line that is no message: `called`", 6);
+    let logged = Event::Stderr { session: "main".into(), line: Sensitive::new("greeting\u{7} Ann".into()) };
+    run.events.push(logged);
     run.step(6, Status::Passed, Some("Hello,\nAnn"), None);
     let start = source.line_span(7).start;
     let failed = Diagnostic::error("mcp::assert::contains", "the response does not contain this text")

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 
 use super::mask::DiagnosticMasker;
-use super::record::Counts;
+use super::record::{Counts, StderrTail};
 use super::text_parts::{Findings, Servers, Skips, cut_lines, plural};
 use crate::diagnostic::{self, Diagnostic, MAX_DRAWN, Severity, escape, escape_lines};
 use crate::duration::show;
@@ -16,6 +16,9 @@ use crate::sensitive::Masker;
 
 /// Lines of an answer that `-v` shows; `-vv` shows all.
 const ANSWER_LINES: usize = 20;
+
+/// Lines of stderr that are shown where a test failed; `-v` shows all.
+const STDERR_LINES: usize = 5;
 
 /// Characters of a line that are shown.
 const LONGEST_LINE: usize = 2_000;
@@ -61,6 +64,9 @@ pub struct Text {
     drawn: usize,
     warnings: usize,
     skips: Skips,
+    stderr: StderrTail,
+    /// A failure of this test quoted stderr already.
+    stderr_told: bool,
     findings: Findings,
     servers: Servers,
     interrupted: Option<String>,
@@ -84,6 +90,8 @@ impl Text {
             drawn: 0,
             warnings: 0,
             skips: Skips::default(),
+            stderr: StderrTail::default(),
+            stderr_told: false,
             findings: Findings::default(),
             servers: Servers::default(),
             interrupted: None,
@@ -120,6 +128,8 @@ impl Text {
                 }
             }
             Event::TestStarted { origin, .. } => {
+                self.stderr.clear();
+                self.stderr_told = false;
                 self.implicit = origin.is_none();
                 self.named_tests |= origin.is_some();
                 if !self.implicit {
@@ -146,12 +156,9 @@ impl Text {
             Event::Stderr { line, .. } if self.look.verbosity > 0 => {
                 self.line(&mut out, FAINT, &format!("      stderr: {}", self.masker.mask(line.reveal())));
             }
+            Event::Stderr { line, .. } => self.stderr.add(&self.masker.mask(line.reveal())),
             Event::Interrupted { why } => self.interrupted = Some(why.clone()),
-            Event::StepStarted(_)
-            | Event::ToolsListed { .. }
-            | Event::Progress { .. }
-            | Event::Frame(_)
-            | Event::Stderr { .. } => {}
+            Event::StepStarted(_) | Event::ToolsListed { .. } | Event::Progress { .. } | Event::Frame(_) => {}
         }
         out
     }
@@ -285,7 +292,10 @@ impl Text {
                 }
             }
             Status::Failed | Status::Broken => match &result.problem {
-                Some(problem) => self.draw(out, problem),
+                Some(problem) => {
+                    self.stderr_told |= problem.detail.as_ref().is_some_and(|detail| detail.contains("stderr"));
+                    self.draw(out, problem);
+                }
                 None => self.draw(
                     out,
                     &Diagnostic::error("mcp::run::failed", "this command failed").at_origin(&result.step.origin, ""),
@@ -309,6 +319,12 @@ impl Text {
         self.flush_skips(out);
         self.tests.add(status);
         let label = if self.implicit { self.clean(&self.file) } else { self.clean(name) };
+        if matches!(status, Status::Failed | Status::Broken) && !self.stderr_told {
+            let lines: Vec<_> = self.stderr.lines().collect();
+            for line in lines.iter().skip(lines.len().saturating_sub(STDERR_LINES)) {
+                self.line(out, FAINT, &format!("stderr: {line}"));
+            }
+        }
         let (style, word) = mark(status);
         let indent = if self.look.many && !self.implicit { "  " } else { "" };
         let time = if status == Status::Skipped { "skipped".to_owned() } else { show(duration) };
