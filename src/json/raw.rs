@@ -152,6 +152,17 @@ impl Raw {
         self.as_str().parse().ok().or_else(|| self.number()?.as_u64())
     }
 
+    /// The value where it is neither array nor object.
+    pub(super) fn to_json_unless_nested(&self) -> Option<Json> {
+        (!matches!(self.kind(), JsonKind::Array | JsonKind::Object)).then(|| self.to_json())
+    }
+
+    /// The members with their names as written between the quotes, and the offset of the opening quote.
+    pub(super) fn placed_members(&self) -> impl Iterator<Item = (&str, usize, Self)> {
+        Steps::new(self, b'{')
+            .map(|(name, start, end)| (&self.text[name.0..name.1], name.0 - 1, self.slice(start, end)))
+    }
+
     fn member_spans(&self) -> impl Iterator<Item = (&str, usize, usize)> {
         Steps::new(self, b'{').map(|(name, start, end)| (&self.text[name.0..name.1], start, end))
     }

@@ -5,6 +5,8 @@
 
 use thiserror::Error;
 
+pub use super::spanned::parse_spanned;
+
 /// How much JSON is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
