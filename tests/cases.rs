@@ -188,7 +188,7 @@ fn ok_cases_pass_on_both_transports_and_in_every_revision() {
         let output = run(case, &extra, &server);
         let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
         let good = output.status.code() == Some(0)
-            && summary["failed"].to_string() == "0"
+            && summary["failed"] == 0
             && summary["protocol"]["version"].as_str().is_none_or(|spoken| spoken == *revision);
         (!good).then(|| {
             let out = String::from_utf8_lossy(&output.stdout);

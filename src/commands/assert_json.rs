@@ -75,7 +75,7 @@ fn differs(code: &'static str, title: &str, difference: &Difference, cx: &Cx, sp
 fn schema(cx: &mut Cx, args: &Args<'_>) -> Result<Outcome, Fault> {
     let span = args.span(&SCHEMA);
     let wrong = |title: String| {
-        Fault::new("mcp::assert::bad_schema", title).at(span, "this schema").help("it takes a JSON Schema (2020-12 unless $schema says otherwise), or the path of a file from the script's folder")
+        Fault::script("mcp::assert::bad_schema", title).at(span, "this schema").help("it takes a JSON Schema (2020-12 unless $schema says otherwise), or the path of a file from the script's folder")
     };
     let schema = match args.need(&SCHEMA)? {
         JsonOrFile::Json(raw) => raw,

@@ -45,7 +45,7 @@ fn call_tool_raw<'a>(cx: &'a mut Cx, args: &'a Args<'a>) -> Running<'a> {
         let name = args.need(&TOOL)?;
         let object = args.need(&OBJECT)?;
         if object.kind() != JsonKind::Object {
-            return Err(Fault::new("mcp::call::not_object", "a tool's arguments are a JSON object")
+            return Err(Fault::script("mcp::call::not_object", "a tool's arguments are a JSON object")
                 .at(args.span(&OBJECT), format!("this is of type {}", object.kind()))
                 .help("write it as '{\"name\": value}'; `request tools/call '…'` sends any params")
                 .into());
@@ -178,14 +178,14 @@ fn unknown_name(tool: &Tool, schema: &ToolSchema, name: &str, argument: &Argumen
         ArgumentValue::Value(value) => value.render().into_owned(),
     };
     help.push_str(&format!("; if the whole word is a value, quote it: \"{name}:{text}\""));
-    Fault::new("mcp::call::unknown_argument", format!("`{}` takes no argument `{name}`", tool.name))
+    Fault::script("mcp::call::unknown_argument", format!("`{}` takes no argument `{name}`", tool.name))
         .at(Some(argument.span), "unknown name")
         .help(help)
         .into()
 }
 
 fn too_many(tool: &Tool, schema: &ToolSchema, argument: &Argument) -> Fault {
-    Fault::new("mcp::call::too_many", format!("`{}` takes no further value", tool.name))
+    Fault::script("mcp::call::too_many", format!("`{}` takes no further value", tool.name))
         .at(Some(argument.span), "one too many")
         .help(format!("{}; values alone fill them in this order", listing(schema.names())))
         .into()
@@ -203,7 +203,7 @@ fn without_schema(tool: &str, arguments: &[Argument]) -> Result<String, Fault> {
     let mut object = String::from("{");
     for (at, argument) in arguments.iter().enumerate() {
         let Some(name) = &argument.name else {
-            return Err(Fault::new(
+            return Err(Fault::script(
                 "mcp::call::no_schema",
                 format!("the server does not list `{tool}`, so a value alone has no name"),
             )

@@ -57,7 +57,7 @@ fn error_code(cx: &mut Cx, args: &Args<'_>) -> Result<Outcome, Fault> {
     let code = args.need(&CODE)?;
     let span = args.span(&CODE);
     let Some(wanted) = code.as_i64() else {
-        return Err(Fault::new("mcp::script::bad_code", format!("`{}` is no error code", code.as_str()))
+        return Err(Fault::script("mcp::script::bad_code", format!("`{}` is no error code", code.as_str()))
             .at(span, "codes are whole numbers")
             .into());
     };

@@ -64,7 +64,7 @@ fn get_prompt<'a>(cx: &'a mut Cx, args: &'a Args<'a>) -> Running<'a> {
         let arguments = args.all(&ARGUMENTS);
         for (at, argument) in arguments.iter().enumerate() {
             let Some(key) = &argument.name else {
-                return Err(Fault::new("mcp::call::unnamed", "a prompt's arguments are given by name")
+                return Err(Fault::script("mcp::call::unnamed", "a prompt's arguments are given by name")
                     .at(Some(argument.span), "no name")
                     .help("write it as name:value")
                     .into());

@@ -98,7 +98,7 @@ fn params(args: &Args<'_>) -> Result<Option<String>, Fault> {
     if matches!(raw.kind(), JsonKind::Object | JsonKind::Array) {
         return Ok(Some(raw.as_str().to_owned()));
     }
-    Err(Fault::new("mcp::call::not_object", "params are a JSON object")
+    Err(Fault::script("mcp::call::not_object", "params are a JSON object")
         .at(args.span(&PARAMS), format!("this is of type {}", raw.kind()))
         .help("write it as '{\"name\": value}'")
         .into())

@@ -46,7 +46,7 @@ fn require<'a>(cx: &'a mut Cx, args: &'a Args<'a>) -> Running<'a> {
         if let Some(range) = args.get(&REVISIONS) {
             let revision = session.facts().revision;
             let inside = revision.within(&range).map_err(|why| {
-                Fault::new("mcp::script::bad_range", format!("`{range}` is no range of revisions: {why}"))
+                Fault::script("mcp::script::bad_range", format!("`{range}` is no range of revisions: {why}"))
                     .at(args.span(&REVISIONS), "not understood")
                     .help("write 2025-06-18, 2025-06-18.., ..2025-11-25 or 2025-03-26..2025-11-25")
             })?;

@@ -50,7 +50,7 @@ fn env_var(cx: &mut Cx, args: &Args<'_>) -> Result<Outcome, Fault> {
     let (name, env) = (args.need(&NAME)?, args.need(&ENV)?);
     let value = cx.settings.environment.var(&env).or_else(|| args.get(&OTHERWISE).map(|text| text.to_string()));
     let Some(value) = value else {
-        return Err(Fault::new("mcp::script::env_not_set", format!("the environment variable `{env}` is not set"))
+        return Err(Fault::script("mcp::script::env_not_set", format!("the environment variable `{env}` is not set"))
             .at(args.span(&ENV), "not set")
             .help(format!("set it, or give a default: env_var {name} {env} \"value\""))
             .into());
@@ -75,7 +75,7 @@ fn input_var<'a>(cx: &'a mut Cx, args: &'a Args<'a>) -> Running<'a> {
                 cx.vars.set(&name, Json::from(line.as_str()));
                 Ok(Outcome::Passed)
             }
-            Err(why) => Err(Fault::new("mcp::script::no_input", format!("no value for `{name}`: {why}"))
+            Err(why) => Err(Fault::script("mcp::script::no_input", format!("no value for `{name}`: {why}"))
                 .at(args.span(&NAME), "cannot ask for it")
                 .help(format!("give it on the command line: --var {name}=value"))
                 .into()),
@@ -90,14 +90,14 @@ fn secret(cx: &mut Cx, args: &Args<'_>) -> Result<Outcome, Fault> {
         if let Some(line) = cx.vars.unset_by(&name) {
             return Err(Fault::Unset { name: name.to_string(), line });
         }
-        return Err(Fault::new("mcp::script::unknown_variable", format!("there is no variable `{name}`"))
+        return Err(Fault::script("mcp::script::unknown_variable", format!("there is no variable `{name}`"))
             .at(span, "nothing set it")
             .help("set it before this line, such as with `env_var` or `set_var`")
             .into());
     };
     let text = value.render().into_owned();
     cx.settings.masker.add(&text).map_err(|error| {
-        Fault::new("mcp::script::secret_too_short", format!("the value of `{name}` cannot be masked: {error}"))
+        Fault::script("mcp::script::secret_too_short", format!("the value of `{name}` cannot be masked: {error}"))
             .at(span, "too short")
             .help("a text this short would be masked everywhere by chance")
     })?;

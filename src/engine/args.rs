@@ -83,7 +83,7 @@ impl<'a> Args<'a> {
     /// Where the form that was chosen does not hold the parameter: our mistake, reported as such.
     pub fn need<T: FromDatum>(&self, param: &Param<T>) -> Result<T, Fault> {
         self.get(param).ok_or_else(|| {
-            Fault::new(
+            Fault::script(
                 "mcp::internal",
                 format!("`{}` was read without its parameter `{}`", self.op.spec.name, param.name),
             )
@@ -125,7 +125,7 @@ fn fill_one(kind: Kind, name: &Option<Arc<str>>, template: &Template, vars: &Var
         return Ok(Datum::Argument(Argument { name: name.clone(), value, span: template.span }));
     }
     read(kind, filled, template.bare).map_err(|error| {
-        Fault::new(error.code, error.title).at(Some(template.span), error.label).help(error.help).into()
+        Fault::script(error.code, error.title).at(Some(template.span), error.label).help(error.help).into()
     })
 }
 

@@ -122,9 +122,12 @@ pub struct Settings {
     pub stop: Stop,
 }
 
+/// Says whether the test of this name with these tags runs.
+pub type TestFilter = dyn Fn(&str, &[String]) -> bool + Send + Sync;
+
 /// Chooses tests by name and tags.
 #[derive(Clone)]
-pub struct Filter(pub Arc<dyn Fn(&str, &[String]) -> bool + Send + Sync>);
+pub struct Filter(pub Arc<TestFilter>);
 
 /// A request that failed, for `assert_error_code`.
 #[derive(Clone, Debug)]

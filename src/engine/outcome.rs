@@ -138,8 +138,8 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// A fault that is about the whole line.
-    pub fn new(code: &'static str, title: impl Into<String>) -> Failure {
+    /// What is wrong with the script, about the whole line until it is pointed elsewhere.
+    pub fn script(code: &'static str, title: impl Into<String>) -> Failure {
         Failure::new(FailureKind::Missing, code, title)
     }
 }

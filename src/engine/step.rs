@@ -164,7 +164,7 @@ impl<'p> Stepper<'p> {
 
     fn add_header(&mut self, prefix: &Prefix, header: &str) -> Result<(), Fault> {
         let Some((name, value)) = header.split_once(':') else {
-            return Err(Fault::new("mcp::script::bad_header", format!("`{header}` is not a header"))
+            return Err(Fault::script("mcp::script::bad_header", format!("`{header}` is not a header"))
                 .at(prefix.op.operands.first().map(|operand| operand.template.span), "no colon")
                 .help("write it as 'Name: value'; an empty value removes the header")
                 .into());
