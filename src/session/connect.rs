@@ -12,22 +12,21 @@ use tokio::time::{Instant, timeout};
 use super::Observer;
 use super::declares::ClientDeclares;
 use super::dialect::{Dialect, Wire};
-use super::error::{CallError, OpenError};
-use super::findings::{
-    DISCOVER_IMPLEMENTED, DISCOVER_SHAPE, Finding, INIT_COUNTER, INIT_SHAPE, SERVER_INFO_META, preview,
-};
+use super::error::CallError;
+use super::findings::{DISCOVER_IMPLEMENTED, Finding, INIT_COUNTER, preview};
+use super::greeting::{Greeting, greeting};
 use super::handshake::{Handshake, initialize};
 use super::link::{Answered, Link, Waiting};
-use super::probe::{
-    DISCOVER, METHOD_NOT_FOUND, Probe, UNSUPPORTED_VERSION, Verdict, is_modern, judge, proves_nothing, supported,
-};
+use super::open_error::OpenError;
+use super::opening::{discover_flaws, initialize_flaws, lacks};
+use super::probe::{DISCOVER, METHOD_NOT_FOUND, Probe, UNSUPPORTED_VERSION, Verdict, is_modern, judge, supported};
 use super::stateless::Stateless;
 use super::table::WaitKind;
 use super::target::{Endpoint, HttpFlavor, ProtocolChoice, Target};
 use super::version::{Era, Revision};
-use super::views::{Identity, InfoPlace, object, strings, text};
+use super::views::{Identity, strings, text};
 use crate::json::Raw;
-use crate::rpc::{Id, RpcError, notification};
+use crate::rpc::{Id, notification};
 
 /// Who we are, as servers see it.
 const CLIENT: &str = concat!("{\"name\":\"mcp-tester\",\"version\":\"", env!("CARGO_PKG_VERSION"), "\"}");
@@ -38,7 +37,7 @@ const SECOND_PROBE_ID: &str = "probe-2";
 /// The id of a probe after `initialize` was refused by a modern server.
 const LATE_PROBE_ID: &str = "probe-3";
 /// The handshake's request.
-const INITIALIZE: &str = "initialize";
+pub(super) const INITIALIZE: &str = "initialize";
 
 /// An open connection.
 pub(super) struct Opened {
@@ -82,20 +81,6 @@ struct Opener<'a> {
     declares: &'a ClientDeclares,
     observer: &'a Arc<dyn Observer>,
     started: Instant,
-}
-
-/// What came of `initialize`.
-enum Greeting {
-    /// The server's result.
-    Agreed(Raw),
-    /// The server turned out to be modern: it lists these versions, or answered the probe after all.
-    Modern(Revision, Option<Raw>),
-    /// The server wants this version instead.
-    Counter(Revision),
-    /// This is no endpoint of Streamable HTTP.
-    NotHere(OpenError),
-    /// It cannot be opened.
-    Failed(OpenError),
 }
 
 impl Opener<'_> {
@@ -180,6 +165,10 @@ impl Opener<'_> {
         let probe = self.probe(&link, revision, id)?;
         let answer = probe.answer().await?;
         let (result, why) = match answer.outcome {
+            Ok(result) if lacks(&result, revision) => {
+                let offered = strings(&result, "supportedVersions").unwrap_or_default();
+                return Err(OpenError::Version { asked: revision, offered });
+            }
             Ok(result) => (Some(result), "it was asked for".to_owned()),
             Err(error) if error.code == Some(METHOD_NOT_FOUND) => {
                 let said = preview(&error.to_string(), 200);
@@ -362,86 +351,4 @@ fn fallback(seen: String, cause: OpenError) -> OpenError {
         OpenError::Target(_) => cause,
         cause => OpenError::Fallback { probe: seen, cause: Box::new(cause) },
     }
-}
-
-/// Reads the answer to `initialize`.
-fn greeting(asked: Revision, answer: Result<Answered, CallError>) -> Greeting {
-    match answer {
-        Ok(Answered { outcome: Ok(result), .. }) => Greeting::Agreed(result),
-        Ok(Answered { outcome: Err(error), status, .. }) => refusal(asked, error, status),
-        Err(CallError::Http(answer)) => {
-            let elsewhere = matches!(answer.status, 400 | 402 | 404..=428 | 430..=499);
-            let error = CallError::Http(answer).into();
-            if elsewhere { Greeting::NotHere(error) } else { Greeting::Failed(error) }
-        }
-        Err(error) => Greeting::Failed(error.into()),
-    }
-}
-
-fn refusal(asked: Revision, error: RpcError, status: Option<u16>) -> Greeting {
-    if let Some(status) = status.filter(|status| proves_nothing(*status) && !is_modern(&error)) {
-        return Greeting::Failed(CallError::refused(status, &error).into());
-    }
-    let listed = supported(&error).unwrap_or_default();
-    let newest = |era| Revision::newest(listed.iter().map(String::as_str), era);
-    if error.code == Some(UNSUPPORTED_VERSION)
-        && let Some(revision) = newest(Era::Modern)
-    {
-        return Greeting::Modern(revision, None);
-    }
-    if let Some(other) = newest(Era::Legacy).filter(|other| *other != asked) {
-        return Greeting::Counter(other);
-    }
-    if error.code == Some(UNSUPPORTED_VERSION) {
-        return Greeting::Failed(OpenError::Version { asked, offered: listed });
-    }
-    let missing = error.code == Some(METHOD_NOT_FOUND) && status == Some(404);
-    let elsewhere = status.is_some_and(|status| (400..500).contains(&status));
-    let hint = missing
-        .then(|| format!("it looks like a modern endpoint without {DISCOVER}: try `--protocol {}`", Revision::LATEST));
-    let modern = is_modern(&error) || missing;
-    let error = OpenError::Rpc { method: INITIALIZE, error, hint };
-    if elsewhere && !modern { Greeting::NotHere(error) } else { Greeting::Failed(error) }
-}
-
-fn discover_flaws(result: &Raw, identity: &Identity) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut flaw = |what: &str| findings.push(Finding::new(DISCOVER_SHAPE, format!("the result of {DISCOVER} {what}")));
-    if strings(result, "supportedVersions").is_none_or(|versions| versions.is_empty()) {
-        flaw("lists no supportedVersions");
-    }
-    if object(result, "capabilities").is_none() {
-        flaw("has no capabilities");
-    }
-    if result.get("ttlMs").and_then(|ttl| ttl.i64()).is_none_or(|ttl| ttl < 0) {
-        flaw("has no ttlMs that is an integer of 0 or more");
-    }
-    if !matches!(text(result, "cacheScope").as_deref(), Some("public" | "private")) {
-        flaw("has no cacheScope that is public or private");
-    }
-    match identity.info {
-        InfoPlace::Meta => {}
-        InfoPlace::Body => findings.push(Finding::new(
-            SERVER_INFO_META,
-            format!("the result of {DISCOVER} has its serverInfo in the body instead of in _meta"),
-        )),
-        InfoPlace::Nowhere => {
-            findings.push(Finding::new(SERVER_INFO_META, format!("the result of {DISCOVER} does not name the server")));
-        }
-    }
-    findings
-}
-
-fn initialize_flaws(result: &Raw, identity: &Identity) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut flaw = |what: &str| findings.push(Finding::new(INIT_SHAPE, format!("the result of {INITIALIZE} {what}")));
-    if object(result, "capabilities").is_none() {
-        flaw("has no capabilities");
-    }
-    if object(result, "serverInfo").is_none() {
-        flaw("has no serverInfo");
-    } else if identity.name.is_none() || identity.version.is_none() {
-        flaw("has a serverInfo without name and version");
-    }
-    findings
 }

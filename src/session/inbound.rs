@@ -226,13 +226,14 @@ fn owner_without_id(
 ) -> Option<Id> {
     let nameless = id.is_none_or(Id::is_null);
     let owner = match via {
-        Via::Answer { id: Some(asked), sse, .. } if state.table.waits(asked) => {
-            if nameless && envelope.error.is_some() {
+        Via::Answer { id: Some(asked), sse, status } if state.table.waits(asked) => {
+            // A refusal is meant for the request that it refuses, whatever its id says.
+            let refusal = envelope.error.is_some() && (nameless || *status >= 400);
+            if refusal {
                 Some(asked.clone())
             } else if *sse {
                 None
             } else {
-                // The body is all there will be: whatever its id says, it was meant for this request.
                 let pending = state.table.take(asked)?;
                 let why = format!("reply with unknown id {} while request {asked} waits", shown(id));
                 effects.findings.push(Finding::new(ID_ECHO, why.clone()));
@@ -243,9 +244,13 @@ fn owner_without_id(
         Via::Pipe if nameless && envelope.error.is_some() => state.table.lone_probe(),
         _ => None,
     };
-    if let Some(owner) = &owner {
-        let message = format!("the error that answers request {owner} has no id");
-        effects.findings.push(Finding::new(ERROR_WITHOUT_ID, message));
+    // An old server may not know what to make of a probe.
+    if let Some(owner) = owner.as_ref().filter(|owner| !state.table.is_probe(owner)) {
+        effects.findings.push(if nameless {
+            Finding::new(ERROR_WITHOUT_ID, format!("the error that answers request {owner} has no id"))
+        } else {
+            Finding::new(ID_ECHO, format!("the error that answers request {owner} has the id {}", shown(id)))
+        });
     }
     owner
 }

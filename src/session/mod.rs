@@ -10,12 +10,15 @@ pub mod declares;
 mod dialect;
 pub mod error;
 pub mod findings;
+mod greeting;
 mod handshake;
 mod headers;
 mod inbound;
 pub mod inventory;
 mod link;
 mod notices;
+pub mod open_error;
+mod opening;
 mod pages;
 mod peer;
 mod probe;
@@ -33,9 +36,10 @@ use tokio::time::Instant;
 
 pub use call::{Call, Exchange};
 pub use declares::{ClientDeclares, Root};
-pub use error::{CallError, ErrorKind, OpenError};
+pub use error::{CallError, ErrorKind};
 pub use findings::Finding;
 pub use inventory::{ListKind, Tool, Tools};
+pub use open_error::OpenError;
 pub use target::{Endpoint, HttpFlavor, Limits, Memory, ProtocolChoice, Target};
 pub use version::{Era, Features, Revision};
 

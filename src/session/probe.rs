@@ -5,8 +5,9 @@
 use std::time::Duration;
 
 use super::dialect::Wire;
-use super::error::{CallError, OpenError, Seconds};
+use super::error::{CallError, Seconds};
 use super::findings::preview;
+use super::open_error::OpenError;
 use super::version::{Era, Revision};
 use super::views::strings;
 use crate::json::Raw;
@@ -103,7 +104,8 @@ fn choose(asked: Revision, versions: &[String], modern: impl FnOnce(Revision) ->
     }
     match Revision::newest(texts(), Era::Legacy) {
         Some(revision) => {
-            Verdict::Legacy { revision, seen: "the server offers no newer version".to_owned(), ended: false }
+            let seen = format!("the answer to {DISCOVER} offers nothing newer than {revision}");
+            Verdict::Legacy { revision, seen, ended: false }
         }
         None => Verdict::Stop(OpenError::Version { asked, offered: versions.to_vec() }),
     }
@@ -148,7 +150,8 @@ mod tests {
     use crate::json::Raw;
     use crate::rpc::RpcError;
     use crate::session::dialect::Wire;
-    use crate::session::error::{CallError, OpenError};
+    use crate::session::error::CallError;
+    use crate::session::open_error::OpenError;
     use crate::session::version::Revision;
     use crate::transport::{Closed, HttpAnswer};
 

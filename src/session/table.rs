@@ -261,6 +261,11 @@ impl Table {
         }
     }
 
+    /// True where this request is a probe that waits.
+    pub fn is_probe(&self, id: &Id) -> bool {
+        self.waiting.get(id).is_some_and(|pending| pending.kind == WaitKind::Probe)
+    }
+
     /// The request that a question most likely belongs to: of those that `fits` the youngest, else the youngest at all.
     pub fn asker(&self, fits: fn(&str) -> bool) -> Option<Id> {
         let ordinary = || self.waiting.iter().rev().filter(|(_, pending)| pending.kind == WaitKind::Ordinary);
