@@ -3,9 +3,9 @@
 #[path = "support/ebnf.rs"]
 mod ebnf;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use ebnf::{Derivation, Grammar, normalized};
@@ -24,38 +24,39 @@ fn codes(parsed: &Parsed) -> Vec<&'static str> {
     parsed.errors.iter().map(|error| error.code).collect()
 }
 
-/// The productions in the documentation of `src/syntax`, with the file they stand in.
-fn documented() -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/syntax");
+/// The Rust files below `folder`.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    let is_rust = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "rs");
+    files.into_iter().filter(is_rust).chain(folders.iter().flat_map(|folder| self::files(folder))).collect()
+}
+
+/// The productions that start a documentation comment in `src/syntax`.
+fn documented() -> Vec<String> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if !path.is_file() {
-            continue;
-        }
-        let file = path.file_name().unwrap().to_string_lossy().into_owned();
+    for path in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/syntax")) {
         let text = fs::read_to_string(&path).unwrap();
-        let mut is_inside = false;
-        let mut production = String::new();
-        let mut starts_comment = true;
-        for line in text.lines() {
-            let Some(doc) = line.trim_start().strip_prefix("/// ") else {
-                assert!(!is_inside, "{file}: a production is not closed: {production}");
-                starts_comment = !line.trim_start().starts_with("///");
+        let mut open: Option<String> = None;
+        let mut is_first = true;
+        for line in text.lines().map(str::trim_start) {
+            let Some(doc) = line.strip_prefix("///").map(str::trim) else {
+                assert_eq!(open, None, "{}: a production is not closed", path.display());
+                is_first = true;
                 continue;
             };
-            if starts_comment && doc.starts_with('`') && doc.contains(" = ") {
-                is_inside = true;
-                production.clear();
+            if is_first && doc.starts_with('`') && doc.contains(" = ") {
+                open = Some(String::new());
             }
-            starts_comment = false;
-            if is_inside {
+            is_first = false;
+            if let Some(production) = &mut open {
                 production.push_str(doc);
                 production.push(' ');
-                if doc.ends_with(" ;`") {
-                    is_inside = false;
-                    found.push((normalized(production.trim().trim_matches('`')), file.clone()));
-                }
+            }
+            if doc.ends_with(" ;`")
+                && let Some(production) = open.take()
+            {
+                found.push(normalized(production.trim().trim_matches('`')));
             }
         }
     }
@@ -66,13 +67,9 @@ fn documented() -> Vec<(String, String)> {
 fn every_production_stands_at_the_code_that_reads_it() {
     let grammar = Grammar::read(GRAMMAR);
     let in_file: BTreeSet<String> = grammar.productions().map(normalized).collect();
-    let mut in_code = BTreeMap::new();
-    for (production, file) in documented() {
-        if let Some(other) = in_code.insert(production.clone(), file.clone()) {
-            panic!("documented twice, in {other} and {file}: {production}");
-        }
-    }
-    let in_code: BTreeSet<String> = in_code.into_keys().collect();
+    let documented = documented();
+    let in_code: BTreeSet<String> = documented.iter().cloned().collect();
+    assert_eq!(in_code.len(), documented.len(), "a production is documented twice");
     assert_eq!(in_file, in_code);
 }
 

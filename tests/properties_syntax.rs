@@ -157,12 +157,12 @@ fn check_spans(text: &str, script: &Script) {
 fn check_word(text: &str, script: &Script, word: &Word, behind: Span) {
     slice(text, word.span);
     let parts = script.parts(word);
-    let (bodies, inside): (Vec<_>, Vec<_>) = parts.iter().partition(|part| is_heredoc(part));
+    let (bodies, inside): (Vec<&Part>, Vec<&Part>) = parts.iter().partition(|part| is_heredoc(part));
     in_order(inside.iter().map(|part| part.span), word.span, "parts");
     in_order(bodies.iter().map(|part| part.span), behind, "bodies");
     if let Some(name) = &word.name {
         let first = parts.first().expect("the name is a part");
-        assert_eq!(script.text(first), format!("{}:", name.text));
+        assert_eq!(script.name(word).map(|name| format!("{name}:")).as_deref(), Some(script.text(first)));
         in_order([name.span], first.span, "name");
     }
     for part in parts {
@@ -200,7 +200,7 @@ fn check(text: &str) {
 }
 
 fn shape(script: &Script) -> String {
-    format!("{:?} {:?} {:?} {:?}", script.statements, script.words, script.parts, script.comments)
+    format!("{:?} {:?} {:?} {:?}", script.statements, script.words, script.parts, (&script.owned, &script.comments))
 }
 
 /// The text of a word's value; variables as written.

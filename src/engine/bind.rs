@@ -29,7 +29,7 @@ impl Binder<'_> {
     /// The command with its words, or none after an error was noted.
     pub fn bind(&mut self, spec: &'static CommandSpec, name: &Word, words: &[Word]) -> Option<Op> {
         let fitting: Vec<(&'static Form, Vec<Pair<'_>>)> =
-            spec.forms.iter().filter_map(|form| assign(form, words).map(|pairs| (form, pairs))).collect();
+            spec.forms.iter().filter_map(|form| assign(self.script, form, words).map(|pairs| (form, pairs))).collect();
         if fitting.is_empty() {
             self.wrong_count(spec, name, words);
             return None;
@@ -65,13 +65,13 @@ impl Binder<'_> {
     fn operand(&mut self, form: &Form, slot: &'static Slot, word: &Word) -> Option<Operand> {
         let script = self.script;
         let named = slot.arity == Arity::Named || slot.kind == Kind::Argument;
-        let name = word.name.as_ref().filter(|_| named);
+        let name = script.name(word).filter(|_| named);
         let parts = if name.is_some() { script.value_parts(word) } else { script.parts(word) };
         if let Some(name) = name.filter(|_| parts.is_empty()) {
             self.problems.push(
-                Diagnostic::error("mcp::script::no_value", format!("nothing follows `{}:`", name.text))
+                Diagnostic::error("mcp::script::no_value", format!("nothing follows `{name}:`"))
                     .at_origin(&self.origin.at(word.span), "the value must be glued to the colon")
-                    .help(format!("write {0}:\"\" for an empty text, or {0}:value without a space", name.text)),
+                    .help(format!("write {0}:\"\" for an empty text, or {0}:value without a space", name)),
             );
             return None;
         }
@@ -85,7 +85,7 @@ impl Binder<'_> {
             );
             return None;
         }
-        let name: Option<Arc<str>> = name.map(|name| (&*name.text).into());
+        let name: Option<Arc<str>> = name.map(Into::into);
         let literal = match template.literal() {
             None => None,
             Some(text) if slot.kind == Kind::Argument => {
@@ -265,11 +265,11 @@ fn limits(form: &Form) -> (usize, usize) {
 }
 
 /// Gives each word its parameter, or none where the number of words does not fit.
-fn assign<'w>(form: &'static Form, words: &'w [Word]) -> Option<Vec<Pair<'w>>> {
+fn assign<'w>(script: &Script, form: &'static Form, words: &'w [Word]) -> Option<Vec<Pair<'w>>> {
     let slots: Vec<&'static Slot> = form.slots.iter().filter(|slot| slot.kind != Kind::Command).collect();
     let named = |word: &Word| {
-        let name = word.name.as_ref()?;
-        slots.iter().copied().find(|slot| slot.arity == Arity::Named && *slot.name == *name.text)
+        let name = script.name(word)?;
+        slots.iter().copied().find(|slot| slot.arity == Arity::Named && slot.name == name)
     };
     let mut pairs = Vec::with_capacity(words.len());
     let mut positional = slots.iter().copied().filter(|slot| slot.arity != Arity::Named);

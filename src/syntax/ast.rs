@@ -19,6 +19,8 @@ pub struct Script {
     pub words: Vec<Word>,
     /// All parts of all words.
     pub parts: Vec<Part>,
+    /// The texts that differ from the source.
+    pub owned: Vec<Box<str>>,
     /// The comments, for the formatter; spans include the opener.
     pub comments: Vec<Span>,
     /// The language version a `# mcp-tester: N` line fixes; 1 where there is none.
@@ -41,16 +43,15 @@ pub struct Word {
     pub parts: Range<u32>,
     /// The word as written; for a heredoc the opener.
     pub span: Span,
-    /// Set where the word reads as `name:value`; only commands with named arguments look at it.
+    /// Set where the word reads as `name:value`; only commands with named arguments look at it. [`Script::name`] gives
+    /// its text.
     pub name: Option<Name>,
 }
 
 /// The name of a word that reads as a named argument.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name {
-    /// The name itself, quotes and colon left out.
-    pub text: Box<str>,
-    /// Where it stands, colon left out.
+    /// Where it stands: its quotes included, the colon left out.
     pub span: Span,
 }
 
@@ -70,7 +71,7 @@ pub enum Quote {
 }
 
 /// A piece of a word.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Text or variable.
     pub kind: PartKind,
@@ -81,12 +82,13 @@ pub struct Part {
 }
 
 /// What a part is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartKind {
     /// The source under the span is the text.
     Text,
-    /// The text differs from the source: an escape, a heredoc with its indentation or carriage returns removed.
-    Owned(Box<str>),
+    /// The text differs from the source: an escape, a heredoc with its indentation or carriage returns removed. It is
+    /// the one with this index in [`Script::owned`].
+    Owned(u32),
     /// The source under the span is `$name`.
     Var,
 }
@@ -109,11 +111,17 @@ impl Script {
     }
 
     /// The text of a part; for a variable the `$name` as written.
-    pub fn text<'a>(&'a self, part: &'a Part) -> &'a str {
-        match &part.kind {
-            PartKind::Owned(text) => text,
+    pub fn text(&self, part: &Part) -> &str {
+        match part.kind {
+            PartKind::Owned(index) => &self.owned[index as usize],
             PartKind::Text | PartKind::Var => self.source.slice(part.span),
         }
+    }
+
+    /// The name of a word that reads as a named argument, its quotes and colon left out.
+    pub fn name(&self, word: &Word) -> Option<&str> {
+        word.name.as_ref()?;
+        self.text(self.parts(word).first()?).strip_suffix(':')
     }
 }
 

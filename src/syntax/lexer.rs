@@ -43,6 +43,29 @@ impl<'s> Lexer<'s> {
         }
     }
 
+    /// The next token; behind the last one, and again and again, [`TokenKind::Eof`].
+    pub(super) fn token(&mut self) -> Token {
+        if let Some(token) = self.ready.pop_front() {
+            return token;
+        }
+        // The patterns leave no character out; if one did, it would be shown as a stray one.
+        let kind = match self.inner.next() {
+            Some(found) => found.unwrap_or(TokenKind::Control),
+            None => TokenKind::Eof,
+        };
+        match kind {
+            TokenKind::Bare | TokenKind::Double | TokenKind::Single | TokenKind::OpenDouble | TokenKind::OpenSingle => {
+                self.segment(kind)
+            }
+            TokenKind::Comment => self.comment(),
+            TokenKind::Opener => self.opener(),
+            TokenKind::Newline => self.newline(),
+            TokenKind::Bom if self.inner.span().start > 0 => self.segment(TokenKind::Invisible),
+            TokenKind::Control | TokenKind::Invisible | TokenKind::CurlyQuote => self.segment(kind),
+            _ => self.gap(kind),
+        }
+    }
+
     fn span(&self) -> Span {
         let range = self.inner.span();
         Span::new(range.start as u32, range.end as u32)
@@ -100,13 +123,18 @@ impl<'s> Lexer<'s> {
     /// A line end: the bodies of the heredocs of the line follow.
     fn newline(&mut self) -> Token {
         let newline = self.gap(TokenKind::Newline);
-        if self.marks.is_empty() {
-            return newline;
+        if !self.marks.is_empty() {
+            self.bodies(newline);
         }
+        newline
+    }
+
+    fn bodies(&mut self, newline: Token) {
         let rest = self.inner.remainder();
         let base = newline.span.end;
         let mut at = 0;
-        let mut marks = std::mem::take(&mut self.marks).into_iter().peekable();
+        let mut all = std::mem::take(&mut self.marks);
+        let mut marks = all.drain(..).peekable();
         let mut push = |ready: &mut VecDeque<Token>, kind, length: usize| {
             let start = base + at as u32;
             ready.push_back(Token { kind, span: Span::new(start, start + length as u32) });
@@ -134,7 +162,9 @@ impl<'s> Lexer<'s> {
             }
         }
         self.inner.bump(done);
-        newline
+        drop(marks);
+        // Kept for the next line with heredocs.
+        self.marks = all;
     }
 }
 
@@ -142,22 +172,8 @@ impl Iterator for Lexer<'_> {
     type Item = Token;
 
     fn next(&mut self) -> Option<Token> {
-        if let Some(token) = self.ready.pop_front() {
-            return Some(token);
-        }
-        // The patterns leave no character out; if one did, it would be shown as a stray one.
-        let kind = self.inner.next()?.unwrap_or(TokenKind::Control);
-        Some(match kind {
-            TokenKind::Bare | TokenKind::Double | TokenKind::Single | TokenKind::OpenDouble | TokenKind::OpenSingle => {
-                self.segment(kind)
-            }
-            TokenKind::Comment => self.comment(),
-            TokenKind::Opener => self.opener(),
-            TokenKind::Newline => self.newline(),
-            TokenKind::Bom if self.inner.span().start > 0 => self.segment(TokenKind::Invisible),
-            TokenKind::Control | TokenKind::Invisible | TokenKind::CurlyQuote => self.segment(kind),
-            _ => self.gap(kind),
-        })
+        let token = self.token();
+        (token.kind != TokenKind::Eof).then_some(token)
     }
 }
 

@@ -12,7 +12,7 @@ use super::parts;
 /// positional: no name, `x://…`, or a drive letter (`C:\`, `C:/`).
 pub(super) fn bare_name(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
-    let length = bytes.iter().position(|byte| !is_name_byte(*byte)).unwrap_or(bytes.len());
+    let length = bytes.iter().position(|byte| !NAME_BYTES[*byte as usize]).unwrap_or(bytes.len());
     let length = if bytes.get(length).is_some_and(|byte| !byte.is_ascii()) { long_name(text)? } else { length };
     if bytes.get(length) != Some(&b':') || length == 0 {
         return None;
@@ -26,9 +26,16 @@ pub(super) fn bare_name(text: &str) -> Option<usize> {
     (!is_drive && !is_url).then_some(length)
 }
 
-const fn is_name_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
-}
+/// The ASCII characters of names. A table, because every word is looked at.
+const NAME_BYTES: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+        byte += 1;
+    }
+    table
+};
 
 /// The same for text with other letters than ASCII; the slow way.
 fn long_name(text: &str) -> Option<usize> {

@@ -1,14 +1,15 @@
-//! From tokens to the tree. Errors are collected, and reading goes on at the next line.
+//! From tokens to the tree: lines and the bodies of heredocs; `words` has the rest. Errors are collected, and reading
+//! goes on at the next line.
+
+mod words;
 
 use std::sync::Arc;
 
-use super::ast::{Name, Part, PartKind, Quote, Script, Statement, Word};
+use super::ast::{Part, Script, Statement, Word};
 use super::error;
 use super::heredoc::Opener;
-use super::json_word;
 use super::lexer::Lexer;
-use super::name;
-use super::parts::Splitter;
+use super::parts::{Pieces, Splitter};
 use super::token::{Token, TokenKind};
 use super::version;
 use crate::diagnostic::Diagnostic;
@@ -83,7 +84,7 @@ struct Parser<'s> {
     splitter: Splitter<'s>,
     statements: Vec<Statement>,
     words: Vec<Word>,
-    parts: Vec<Part>,
+    out: Pieces,
     comments: Vec<Span>,
     pending: Vec<Pending<'s>>,
     version: version::Line,
@@ -104,8 +105,8 @@ struct Parser<'s> {
 impl<'s> Parser<'s> {
     fn new(source: &'s Arc<Source>) -> Self {
         let text = source.text();
-        // A quarter of what short words would need: growing is cheap, memory never written to is not touched.
-        let guess = text.len() / 16;
+        // Memory that is never written to costs nothing, copying while growing does; but a huge file may hold one word.
+        let guess = (text.len() / 8).min(1 << 22);
         let mut parser = Self {
             source,
             text,
@@ -114,7 +115,7 @@ impl<'s> Parser<'s> {
             splitter: Splitter::new(text),
             statements: Vec::with_capacity(guess / 4),
             words: Vec::with_capacity(guess),
-            parts: Vec::with_capacity(guess),
+            out: Pieces { parts: Vec::with_capacity(guess), owned: Vec::new() },
             comments: Vec::new(),
             pending: Vec::new(),
             version: version::Line::default(),
@@ -132,8 +133,7 @@ impl<'s> Parser<'s> {
     }
 
     fn advance(&mut self) -> Token {
-        let end = self.token.span.end;
-        let next = self.lexer.next().unwrap_or(Token { kind: TokenKind::Eof, span: Span::new(end, end) });
+        let next = self.lexer.token();
         std::mem::replace(&mut self.token, next)
     }
 
@@ -175,7 +175,8 @@ impl<'s> Parser<'s> {
             source: self.source.clone(),
             statements: self.statements,
             words: self.words,
-            parts: self.parts,
+            parts: self.out.parts,
+            owned: self.out.owned,
             comments: self.comments,
             version: self.version.number(),
         };
@@ -229,9 +230,10 @@ impl<'s> Parser<'s> {
         let comment = self.advance();
         self.comments.push(comment.span);
         let text = self.slice(comment.span);
-        // 0xC2 starts U+0080 to U+00BF, among them the second block of controls.
-        let may_be_control = |byte: u8| byte < b' ' && byte != b'\t' || byte == 0x7F || byte == 0xC2;
-        if text.bytes().any(may_be_control) && text.contains(error::is_control) {
+        // 0xC2 starts U+0080 to U+00BF, among them the second block of controls. Not `any`: this way it is vectorized.
+        let may_be_control = |byte: u8| (byte < b' ') & (byte != b'\t') | (byte == 0x7F) | (byte == 0xC2);
+        let is_suspect = text.bytes().fold(false, |found, byte| found | may_be_control(byte));
+        if is_suspect && text.contains(error::is_control) {
             self.report(error::control_in_comment(self.source, comment.span));
         }
         if self.statements.is_empty()
@@ -255,185 +257,27 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// `word = heredoc | ( [ name, ":" ], value | name, ":" )
-    ///        - ( ( "#" | "//" | [ name, ":" ], "<<" ), { ? any character ? } | bare-json ) ;`
-    fn word(&mut self) {
-        let start = self.token.span.start;
-        let first = self.parts.len();
-        let name = self.name();
-        let value = self.token.span.start;
-        self.is_open = false;
-        let value_part = self.parts.len();
-        self.value(name.is_some());
-        let mut span = Span::new(start, self.token.span.start);
-        let is_heredoc = self.pending.last().is_some_and(|pending| pending.word == Some(self.words.len()));
-        if !is_heredoc && self.is_bare_json(value_part) {
-            let json = Span::new(value, json_word::end(self.text, value, span.end));
-            self.report(error::bare_json(self.source, json));
-            self.parts.truncate(value_part);
-            self.skip_to(json.end);
-            span.end = self.token.span.start;
-            let kind = PartKind::Text;
-            self.parts.push(Part { kind, quote: Quote::Single, span: Span::new(value, span.end) });
-        }
-        let parts = first as u32..self.parts.len() as u32;
-        self.words.push(Word { parts, span, name });
-    }
-
-    /// `name = plain-name | double - interpolated | single ;`
-    ///
-    /// Reads a name with its colon, as one part, where the word starts with one. `x://…` and drive letters do not:
-    /// they are values.
-    fn name(&mut self) -> Option<Name> {
-        match self.token.kind {
-            TokenKind::Bare => {
-                let start = self.token.span.start;
-                let length = name::bare_name(&self.text[start as usize..self.token.span.end as usize])?;
-                // A name ends before any `<`, so it lies in this one token; what follows stays to be read.
-                let span = Span::new(start, start + length as u32);
-                let part = Span::new(start, span.end + 1);
-                self.parts.push(Part { kind: PartKind::Text, quote: Quote::Bare, span: part });
-                self.cut(part.end);
-                Some(Name { text: self.slice(span).into(), span })
-            }
-            TokenKind::Double | TokenKind::Single => {
-                let token = self.token;
-                let is_name = self.text.as_bytes().get(token.span.end as usize) == Some(&b':')
-                    && name::quoted_can_name(self.slice(token.span));
-                if !is_name {
-                    return None;
-                }
-                let quote = self.quoted();
-                let text = self.parts.pop().map(|part| match part.kind {
-                    PartKind::Owned(text) => text,
-                    PartKind::Text | PartKind::Var => self.slice(part.span).into(),
-                })?;
-                let span = Span::new(token.span.start, self.token.span.start + 1);
-                self.parts.push(Part { kind: PartKind::Owned(format!("{text}:").into()), quote, span });
-                self.cut(span.end);
-                Some(Name { text, span: token.span })
-            }
-            _ => None,
-        }
-    }
-
-    /// Takes the start of the current token away, up to byte `to`.
-    fn cut(&mut self, to: u32) {
-        if self.token.span.end <= to {
-            self.advance();
-        } else {
-            self.token.span.start = to;
-        }
-    }
-
-    /// `value = segment, { segment } ;`
-    fn value(&mut self, has_name: bool) {
-        if self.token.kind == TokenKind::Opener {
-            self.opener(has_name);
-        }
-        while self.segment() {}
-    }
-
-    /// `segment = bare | double | single ;`
-    ///
-    /// Reads one, also a broken one; false where the word ends.
-    fn segment(&mut self) -> bool {
-        match self.token.kind {
-            TokenKind::Bare => {
-                let mut span = self.advance().span;
-                while self.token.kind == TokenKind::Bare {
-                    span = span.to(self.advance().span);
-                }
-                self.splitter.plain(span, Quote::Bare, &mut self.parts);
-            }
-            TokenKind::Double | TokenKind::Single => {
-                self.quoted();
-            }
-            TokenKind::OpenDouble | TokenKind::OpenSingle => self.open_quote(),
-            TokenKind::Opener => self.opener(false),
-            TokenKind::BadOpener => {
-                let span = self.rest_of_word();
-                self.report(error::heredoc_mark(self.source, span));
-                self.parts.push(Part { kind: PartKind::Text, quote: Quote::Bare, span });
-            }
-            TokenKind::Control | TokenKind::Invisible | TokenKind::CurlyQuote => {
-                self.stray();
-                let span = self.advance().span;
-                self.parts.push(Part { kind: PartKind::Text, quote: Quote::Bare, span });
-            }
-            // The lexer gives bodies only behind lines with openers, where they are read; text they would be, elsewhere.
-            TokenKind::Body | TokenKind::End | TokenKind::NearEnd | TokenKind::Bom => {
-                let span = self.advance().span;
-                self.parts.push(Part { kind: PartKind::Text, quote: Quote::Bare, span });
-            }
-            TokenKind::Blank
-            | TokenKind::Newline
-            | TokenKind::Comment
-            | TokenKind::WideSpace
-            | TokenKind::LoneCr
-            | TokenKind::Eof => return false,
-        }
-        true
-    }
-
-    /// A closed quoted segment.
-    fn quoted(&mut self) -> Quote {
-        let token = self.advance();
-        let inside = Span::new(token.span.start + 1, token.span.end - 1);
-        if token.kind == TokenKind::Double {
-            self.splitter.double(inside, &mut self.parts);
-            Quote::Double
-        } else {
-            self.splitter.plain(inside, Quote::Single, &mut self.parts);
-            Quote::Single
-        }
-    }
-
-    fn open_quote(&mut self) {
-        let token = self.advance();
-        let is_glued = token.span.start > 0
-            && self.text[..token.span.start as usize].chars().next_back().is_some_and(char::is_alphanumeric);
-        self.report(error::open_quote(self.source, token.span, is_glued));
-        self.is_open = true;
-        if token.span.end as usize == self.text.len() && self.completeness == Completeness::Complete {
-            self.completeness = Completeness::OpenQuote;
-        }
-        let quote = if token.kind == TokenKind::OpenDouble { Quote::Double } else { Quote::Single };
-        let span = Span::new(token.span.start + 1, token.span.end);
-        self.parts.push(Part { kind: PartKind::Text, quote, span });
-    }
-
-    /// `heredoc = [ name, ":" ], opener ;`
-    ///
-    /// Reads the opener; the name was read before, and the body comes after the line.
-    fn opener(&mut self, has_name: bool) {
-        let token = self.advance();
-        // The lexer makes an opener only of what reads as one.
-        let Some(opener) = Opener::read(&self.text[token.span.start as usize..]) else {
-            return;
-        };
-        let name = if has_name { self.parts.last().cloned() } else { None };
-        self.pending.push(Pending { opener, span: token.span, word: Some(self.words.len()), name });
-    }
-
     /// `bodies = body, end, { newline, body, end } ;`
     ///
     /// One for each heredoc of the line, in the order of the openers.
     fn bodies(&mut self) {
         let mut is_first = true;
-        for pending in std::mem::take(&mut self.pending) {
+        let mut all = std::mem::take(&mut self.pending);
+        for pending in all.drain(..) {
             if !is_first && self.token.kind == TokenKind::Newline {
                 self.advance();
             }
             is_first = false;
             let body = self.body(&pending);
             if let Some(word) = pending.word {
-                let first = self.parts.len() as u32;
-                self.parts.extend(pending.name);
-                self.splitter.body(body, &pending.opener, &mut self.parts);
-                self.words[word].parts = first..self.parts.len() as u32;
+                let first = self.out.parts.len() as u32;
+                self.out.parts.extend(pending.name);
+                self.splitter.body(body, &pending.opener, &mut self.out);
+                self.words[word].parts = first..self.out.parts.len() as u32;
             }
         }
+        // Kept for the next line with heredocs.
+        self.pending = all;
     }
 
     /// `body = { { ? character ? }, newline } ;`
@@ -460,42 +304,6 @@ impl<'s> Parser<'s> {
         }
         self.report(error::open_heredoc(self.source, pending.span, &pending.opener, near));
         body
-    }
-
-    /// `bare-json = [ name, ":" ], ( "{" | "[" ), { segment }, ( double | single ), { segment } ;`
-    ///
-    /// Whether the value that starts at part `first` is JSON without the quotes it needs: its own quotes would be
-    /// taken for the script's.
-    fn is_bare_json(&self, first: usize) -> bool {
-        let parts = &self.parts[first..];
-        let starts = parts
-            .first()
-            .is_some_and(|part| part.quote == Quote::Bare && self.slice(part.span).starts_with(['{', '[']));
-        starts && !self.is_open && parts.iter().any(|part| matches!(part.quote, Quote::Double | Quote::Single))
-    }
-
-    /// Skips the tokens of this line that start before byte `end`.
-    fn skip_to(&mut self, end: u32) {
-        while self.token.span.start < end && !matches!(self.token.kind, TokenKind::Newline | TokenKind::Eof) {
-            let token = self.advance();
-            if token.kind == TokenKind::Opener
-                && let Some(opener) = Opener::read(&self.text[token.span.start as usize..])
-            {
-                self.pending.push(Pending { opener, span: token.span, word: None, name: None });
-            }
-        }
-    }
-
-    /// Skips the tokens up to the next white space and gives what they cover.
-    fn rest_of_word(&mut self) -> Span {
-        let mut span = self.advance().span;
-        while !matches!(
-            self.token.kind,
-            TokenKind::Blank | TokenKind::Newline | TokenKind::Eof | TokenKind::WideSpace | TokenKind::LoneCr
-        ) {
-            span = span.to(self.advance().span);
-        }
-        span
     }
 
     /// Reports the current token as a character that has no place here, once for each kind and line.

@@ -40,6 +40,27 @@ pub(super) fn variables(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     memchr_iter(b'$', bytes).map(|at| at..at + variable(&bytes[at..])).filter(|range| !range.is_empty())
 }
 
+/// The parts of a script as they come to be.
+#[derive(Debug, Default)]
+pub(super) struct Pieces {
+    pub(super) parts: Vec<Part>,
+    pub(super) owned: Vec<Box<str>>,
+}
+
+impl Pieces {
+    /// Adds text that is the source under `span`.
+    pub(super) fn push_text(&mut self, quote: Quote, span: Span) {
+        self.parts.push(Part { kind: PartKind::Text, quote, span });
+    }
+
+    /// Adds text that differs from the source under `span`.
+    pub(super) fn push_owned(&mut self, text: impl Into<Box<str>>, quote: Quote, span: Span) {
+        let kind = PartKind::Owned(self.owned.len() as u32);
+        self.owned.push(text.into());
+        self.parts.push(Part { kind, quote, span });
+    }
+}
+
 /// Splits segments of one source into parts. It remembers how far it has looked for a `$`, so that text without one
 /// costs nothing.
 #[derive(Debug)]
@@ -70,9 +91,9 @@ impl<'s> Splitter<'s> {
     }
 
     /// Text in which nothing is escaped.
-    pub(super) fn plain(&mut self, span: Span, quote: Quote, out: &mut Vec<Part>) {
+    pub(super) fn plain(&mut self, span: Span, quote: Quote, out: &mut Pieces) {
         if !self.has_dollar(span) {
-            out.push(Part { kind: PartKind::Text, quote, span });
+            out.push_text(quote, span);
             return;
         }
         let mut builder = Builder::new(self.text, span.start, quote, out);
@@ -81,7 +102,7 @@ impl<'s> Splitter<'s> {
     }
 
     /// The inside of double quotes: `\"` and `\\` are escapes, any other backslash is text.
-    pub(super) fn double(&mut self, span: Span, out: &mut Vec<Part>) {
+    pub(super) fn double(&mut self, span: Span, out: &mut Pieces) {
         let bytes = self.text.as_bytes();
         let (mut at, end) = (span.start as usize, span.end as usize);
         if memchr(b'\\', &bytes[at..end]).is_none() {
@@ -110,7 +131,7 @@ impl<'s> Splitter<'s> {
 
     /// The body of a heredoc: without its last line end, carriage returns before line feeds and, for `<<-`, the
     /// common indentation.
-    pub(super) fn body(&mut self, body: Span, opener: &Opener<'_>, out: &mut Vec<Part>) {
+    pub(super) fn body(&mut self, body: Span, opener: &Opener<'_>, out: &mut Pieces) {
         let text = &self.text[body.start as usize..body.end as usize];
         let text = text.strip_suffix('\n').unwrap_or(text);
         let text = text.strip_suffix('\r').unwrap_or(text);
@@ -119,7 +140,7 @@ impl<'s> Splitter<'s> {
         let indent = if opener.dedent { heredoc::common_indent(text) } else { "" };
         if indent.is_empty() && memchr::memmem::find(text.as_bytes(), b"\r\n").is_none() {
             if opener.verbatim {
-                out.push(Part { kind: PartKind::Text, quote, span });
+                out.push_text(quote, span);
             } else {
                 self.plain(span, quote, out);
             }
@@ -149,7 +170,7 @@ impl<'s> Splitter<'s> {
 struct Builder<'a> {
     text: &'a str,
     quote: Quote,
-    out: &'a mut Vec<Part>,
+    out: &'a mut Pieces,
     /// Number of parts before the first one of this segment.
     before: usize,
     /// Where the current piece starts.
@@ -161,8 +182,8 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(text: &'a str, start: u32, quote: Quote, out: &'a mut Vec<Part>) -> Self {
-        let (before, start) = (out.len(), start as usize);
+    fn new(text: &'a str, start: u32, quote: Quote, out: &'a mut Pieces) -> Self {
+        let (before, start) = (out.parts.len(), start as usize);
         Self { text, quote, out, before, piece: start, rest: start, owned: String::new(), is_changed: false }
     }
 
@@ -179,7 +200,7 @@ impl<'a> Builder<'a> {
     fn variable(&mut self, from: usize, to: usize) {
         self.flush(from);
         let span = Span::new(from as u32, to as u32);
-        self.out.push(Part { kind: PartKind::Var, quote: self.quote, span });
+        self.out.parts.push(Part { kind: PartKind::Var, quote: self.quote, span });
         (self.piece, self.rest) = (to, to);
     }
 
@@ -202,20 +223,24 @@ impl<'a> Builder<'a> {
             self.owned.push_str(&self.text[self.rest..end]);
             let text = std::mem::take(&mut self.owned);
             if !text.is_empty() {
-                self.out.push(Part { kind: PartKind::Owned(text.into()), quote: self.quote, span });
+                self.out.push_owned(text, self.quote, span);
             }
             self.is_changed = false;
         } else if !span.is_empty() {
-            self.out.push(Part { kind: PartKind::Text, quote: self.quote, span });
+            self.out.push_text(self.quote, span);
         }
     }
 
     /// Ends the segment; one that came to nothing still has a part, so that its quoting is known.
     fn finish(mut self, span: Span) {
         self.flush(span.end as usize);
-        if self.out.len() == self.before {
-            let kind = if span.is_empty() { PartKind::Text } else { PartKind::Owned("".into()) };
-            self.out.push(Part { kind, quote: self.quote, span });
+        if self.out.parts.len() > self.before {
+            return;
+        }
+        if span.is_empty() {
+            self.out.push_text(self.quote, span);
+        } else {
+            self.out.push_owned("", self.quote, span);
         }
     }
 }

@@ -18,7 +18,7 @@ fn codes(text: &str) -> Vec<&'static str> {
 
 /// A word as text: `name=` and then each part with a letter for its quoting, `$` before variables.
 fn shape(script: &Script, word: &Word) -> String {
-    let mut out = word.name.as_ref().map_or_else(String::new, |name| format!("{}=", name.text));
+    let mut out = script.name(word).map_or_else(String::new, |name| format!("{name}="));
     for part in script.value_parts(word) {
         let quote = match part.quote {
             Quote::Bare => 'b',
@@ -80,8 +80,8 @@ fn names_are_decided_on_the_source() {
         ["d(Note: hello)", "b(http://x)", "b(C:\\x)", "b(c:/x)", "b($v)b(:x)", "b(1:2)", "b(:x)", "b(a)d(b)b(:c)"]
     );
     assert_eq!(
-        line("c \"any name\":v 'x y':\"z\" \"a\\\"b\": \"$v\":x '$id':1 \"\":0")[1..],
-        ["any name=b(v)", "x y=d(z)", "a\"b=", "d($v)b(:x)", "$id=b(1)", "=b(0)"]
+        line("c \"any name\":v 'x y':\"z\" \"a\\\"b\": \"$v\":x '$id':1 'a$id b':2 \"\":0")[1..],
+        ["any name=b(v)", "x y=d(z)", "a\"b=", "d($v)b(:x)", "$id=b(1)", "a$id b=b(2)", "=b(0)"]
     );
 }
 
