@@ -132,6 +132,7 @@ fn in_order(spans: impl IntoIterator<Item = Span>, outer: Span, what: &str) {
 }
 
 fn check_spans(text: &str, script: &Script) {
+    assert!(script.owned.is_sorted_by(|left, right| left.0 < right.0), "owned texts can be searched");
     let whole = Span::new(0, text.len() as u32);
     in_order(script.statements.iter().map(|statement| statement.span), whole, "statements");
     in_order(script.comments.iter().copied(), whole, "comments");
@@ -160,10 +161,13 @@ fn check_word(text: &str, script: &Script, word: &Word, behind: Span) {
     let (bodies, inside): (Vec<&Part>, Vec<&Part>) = parts.iter().partition(|part| is_heredoc(part));
     in_order(inside.iter().map(|part| part.span), word.span, "parts");
     in_order(bodies.iter().map(|part| part.span), behind, "bodies");
-    if let Some(name) = &word.name {
-        let first = parts.first().expect("the name is a part");
-        assert_eq!(script.name(word).map(|name| format!("{name}:")).as_deref(), Some(script.text(first)));
-        in_order([name.span], first.span, "name");
+    assert_eq!(script.name(word).is_some(), word.is_named);
+    if let Some(name) = script.name(word) {
+        assert_eq!(format!("{name}:"), script.text(parts.first().expect("the name is a part")));
+        assert!(slice(text, parts[0].span).ends_with(':'));
+    }
+    for part in parts.iter().filter(|part| part.kind == PartKind::Owned) {
+        assert!(script.owned.iter().any(|(start, _)| *start == part.span.start), "the text of {part:?} is lost");
     }
     for part in parts {
         let written = slice(text, part.span);

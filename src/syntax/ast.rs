@@ -19,8 +19,8 @@ pub struct Script {
     pub words: Vec<Word>,
     /// All parts of all words.
     pub parts: Vec<Part>,
-    /// The texts that differ from the source.
-    pub owned: Vec<Box<str>>,
+    /// The texts that differ from the source, each with the byte its part starts at, in that order.
+    pub owned: Vec<(u32, Box<str>)>,
     /// The comments, for the formatter; spans include the opener.
     pub comments: Vec<Span>,
     /// The language version a `# mcp-tester: N` line fixes; 1 where there is none.
@@ -39,20 +39,12 @@ pub struct Statement {
 /// A run of adjoining segments without white space between them.
 #[derive(Clone, Debug)]
 pub struct Word {
-    /// Its parts. Where `name` is set the first part is the name with its colon; [`Script::value_parts`] skips it.
+    /// Its parts. Where it `is_named` the first part is the name with its colon; [`Script::value_parts`] skips it.
     pub parts: Range<u32>,
     /// The word as written; for a heredoc the opener.
     pub span: Span,
-    /// Set where the word reads as `name:value`; only commands with named arguments look at it. [`Script::name`] gives
-    /// its text.
-    pub name: Option<Name>,
-}
-
-/// The name of a word that reads as a named argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Name {
-    /// Where it stands: its quotes included, the colon left out.
-    pub span: Span,
+    /// The word reads as `name:value`; only commands with named arguments look at it. [`Script::name`] gives the name.
+    pub is_named: bool,
 }
 
 /// How a piece of text was quoted.
@@ -87,8 +79,8 @@ pub enum PartKind {
     /// The source under the span is the text.
     Text,
     /// The text differs from the source: an escape, a heredoc with its indentation or carriage returns removed. It is
-    /// the one with this index in [`Script::owned`].
-    Owned(u32),
+    /// in [`Script::owned`].
+    Owned,
     /// The source under the span is `$name`.
     Var,
 }
@@ -107,21 +99,24 @@ impl Script {
     /// The parts of a word's value: without the name of a named argument.
     pub fn value_parts(&self, word: &Word) -> &[Part] {
         let parts = self.parts(word);
-        if word.name.is_some() { &parts[1..] } else { parts }
+        if word.is_named { &parts[1..] } else { parts }
     }
 
     /// The text of a part; for a variable the `$name` as written.
     pub fn text(&self, part: &Part) -> &str {
         match part.kind {
-            PartKind::Owned(index) => &self.owned[index as usize],
+            PartKind::Owned => {
+                let found = self.owned.binary_search_by_key(&part.span.start, |(start, _)| *start);
+                found.map_or("", |index| &self.owned[index].1)
+            }
             PartKind::Text | PartKind::Var => self.source.slice(part.span),
         }
     }
 
     /// The name of a word that reads as a named argument, its quotes and colon left out.
     pub fn name(&self, word: &Word) -> Option<&str> {
-        word.name.as_ref()?;
-        self.text(self.parts(word).first()?).strip_suffix(':')
+        let name = self.parts(word).first().filter(|_| word.is_named)?;
+        self.text(name).strip_suffix(':')
     }
 }
 

@@ -19,8 +19,10 @@ const NEAR_MISSES: u32 = 8;
 #[derive(Debug)]
 pub struct Lexer<'s> {
     inner: logos::Lexer<'s, TokenKind>,
+    /// Where the next token starts, for the iterator.
+    at: u32,
     /// Tokens already found: the bodies behind a line with heredocs.
-    ready: VecDeque<Token>,
+    ready: VecDeque<(TokenKind, u32)>,
     /// Marks of the heredocs opened on this line.
     marks: Vec<&'s str>,
     /// Where the current word starts; `None` between words.
@@ -35,6 +37,7 @@ impl<'s> Lexer<'s> {
     pub fn new(text: &'s str) -> Self {
         Self {
             inner: TokenKind::lexer(text),
+            at: 0,
             ready: VecDeque::new(),
             marks: Vec::new(),
             word: None,
@@ -43,11 +46,24 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// The next token; behind the last one, and again and again, [`TokenKind::Eof`].
-    pub(super) fn token(&mut self) -> Token {
-        if let Some(token) = self.ready.pop_front() {
-            return token;
+    /// The next token and its end; it starts where the one before ended. Behind the last one, and again and again,
+    /// [`TokenKind::Eof`].
+    pub(super) fn step(&mut self) -> (TokenKind, u32) {
+        if !self.ready.is_empty()
+            && let Some(ready) = self.ready.pop_front()
+        {
+            return ready;
         }
+        let kind = self.kind();
+        let end = self.span().end;
+        if kind == TokenKind::Newline && !self.marks.is_empty() {
+            let length = self.bodies();
+            self.inner.bump(length);
+        }
+        (kind, end)
+    }
+
+    fn kind(&mut self) -> TokenKind {
         // The patterns leave no character out; if one did, it would be shown as a stray one.
         let kind = match self.inner.next() {
             Some(found) => found.unwrap_or(TokenKind::Control),
@@ -59,7 +75,6 @@ impl<'s> Lexer<'s> {
             }
             TokenKind::Comment => self.comment(),
             TokenKind::Opener => self.opener(),
-            TokenKind::Newline => self.newline(),
             TokenKind::Bom if self.inner.span().start > 0 => self.segment(TokenKind::Invisible),
             TokenKind::Control | TokenKind::Invisible | TokenKind::CurlyQuote => self.segment(kind),
             _ => self.gap(kind),
@@ -72,24 +87,24 @@ impl<'s> Lexer<'s> {
     }
 
     /// A token inside a word.
-    fn segment(&mut self, kind: TokenKind) -> Token {
-        let span = self.span();
+    fn segment(&mut self, kind: TokenKind) -> TokenKind {
         if self.word.is_none() {
+            let span = self.span();
             self.word = Some(span.start);
             let is_quoted = matches!(kind, TokenKind::Double | TokenKind::Single);
             self.quoted = if is_quoted { span.len() } else { 0 };
         }
-        Token { kind, span }
+        kind
     }
 
     /// A token between words.
-    fn gap(&mut self, kind: TokenKind) -> Token {
+    const fn gap(&mut self, kind: TokenKind) -> TokenKind {
         self.word = None;
-        Token { kind, span: self.span() }
+        kind
     }
 
     /// A comment opener: within a word it is text, else the rest of the line belongs to it.
-    fn comment(&mut self) -> Token {
+    fn comment(&mut self) -> TokenKind {
         if self.word.is_some() {
             return self.segment(TokenKind::Bare);
         }
@@ -103,7 +118,7 @@ impl<'s> Lexer<'s> {
     }
 
     /// `<<`: where a word or a named argument's value starts it opens a heredoc, elsewhere it is text.
-    fn opener(&mut self) -> Token {
+    fn opener(&mut self) -> TokenKind {
         let span = self.span();
         let text = self.inner.source();
         let is_start = self
@@ -120,51 +135,37 @@ impl<'s> Lexer<'s> {
         self.segment(TokenKind::Opener)
     }
 
-    /// A line end: the bodies of the heredocs of the line follow.
-    fn newline(&mut self) -> Token {
-        let newline = self.gap(TokenKind::Newline);
-        if !self.marks.is_empty() {
-            self.bodies(newline);
-        }
-        newline
-    }
-
-    fn bodies(&mut self, newline: Token) {
+    /// Finds the bodies of all heredocs of the line and makes them ready; gives their length in bytes.
+    fn bodies(&mut self) -> usize {
         let rest = self.inner.remainder();
-        let base = newline.span.end;
+        let base = self.span().end;
+        let mut marks = std::mem::take(&mut self.marks);
         let mut at = 0;
-        let mut all = std::mem::take(&mut self.marks);
-        let mut marks = all.drain(..).peekable();
-        let mut push = |ready: &mut VecDeque<Token>, kind, length: usize| {
-            let start = base + at as u32;
-            ready.push_back(Token { kind, span: Span::new(start, start + length as u32) });
-            at += length;
-            at
-        };
-        let mut done = 0;
-        while let Some(mark) = marks.next() {
-            let extent = heredoc::extent(&rest[done..], mark, self.near_misses < NEAR_MISSES);
-            done = push(&mut self.ready, TokenKind::Body, extent.body);
+        for (index, mark) in marks.iter().enumerate() {
+            if index > 0 {
+                // The line end behind the last body is an ordinary one.
+                match rest.as_bytes()[at..] {
+                    [] => break,
+                    [b'\r', ..] => at += 2,
+                    _ => at += 1,
+                }
+                self.ready.push_back((TokenKind::Newline, base + at as u32));
+            }
+            let extent = heredoc::extent(&rest[at..], mark, self.near_misses < NEAR_MISSES);
+            at += extent.body;
+            self.ready.push_back((TokenKind::Body, base + at as u32));
             let Some(end) = extent.end else {
                 break;
             };
             self.near_misses += u32::from(extent.near);
+            at += end;
             let kind = if extent.near { TokenKind::NearEnd } else { TokenKind::End };
-            done = push(&mut self.ready, kind, end);
-            // The line end behind the last body is an ordinary one.
-            if marks.peek().is_some() {
-                let length = match &rest.as_bytes()[done..] {
-                    [] => break,
-                    [b'\r', ..] => 2,
-                    _ => 1,
-                };
-                done = push(&mut self.ready, TokenKind::Newline, length);
-            }
+            self.ready.push_back((kind, base + at as u32));
         }
-        self.inner.bump(done);
-        drop(marks);
+        marks.clear();
         // Kept for the next line with heredocs.
-        self.marks = all;
+        self.marks = marks;
+        at
     }
 }
 
@@ -172,8 +173,9 @@ impl Iterator for Lexer<'_> {
     type Item = Token;
 
     fn next(&mut self) -> Option<Token> {
-        let token = self.token();
-        (token.kind != TokenKind::Eof).then_some(token)
+        let (kind, end) = self.step();
+        let start = std::mem::replace(&mut self.at, end);
+        (kind != TokenKind::Eof).then_some(Token { kind, span: Span::new(start, end) })
     }
 }
 

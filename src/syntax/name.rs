@@ -8,12 +8,11 @@ use super::parts;
 
 /// `plain-name = ( ? letter ? | "_" ), { ? letter ? | ? number ? | "_" | "." | "-" } ;`
 ///
-/// Length in bytes of the name at the start of bare `text`, the colon behind it left out; `None` where the text is
+/// Length in bytes of the name at the start of a bare text, the colon behind it left out; `None` where the text is
 /// positional: no name, `x://…`, or a drive letter (`C:\`, `C:/`).
-pub(super) fn bare_name(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
+pub(super) fn bare_name(bytes: &[u8]) -> Option<usize> {
     let length = bytes.iter().position(|byte| !NAME_BYTES[*byte as usize]).unwrap_or(bytes.len());
-    let length = if bytes.get(length).is_some_and(|byte| !byte.is_ascii()) { long_name(text)? } else { length };
+    let length = if bytes.get(length).is_some_and(|byte| !byte.is_ascii()) { long_name(bytes)? } else { length };
     if bytes.get(length) != Some(&b':') || length == 0 {
         return None;
     }
@@ -38,9 +37,9 @@ const NAME_BYTES: [bool; 256] = {
 };
 
 /// The same for text with other letters than ASCII; the slow way.
-fn long_name(text: &str) -> Option<usize> {
+fn long_name(text: &[u8]) -> Option<usize> {
     static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[\p{L}_][\p{L}\p{N}_.-]*").ok());
-    NAME.as_ref()?.find(text).map(|found| found.end())
+    NAME.as_ref()?.find(str::from_utf8(text).ok()?).map(|found| found.end())
 }
 
 /// `interpolated = '"', { ? character ? }, variable, { ? character ? }, '"' ;`
@@ -55,7 +54,7 @@ pub(super) fn quoted_can_name(token: &str) -> bool {
 /// `quoted` is the length of the quoted segment the word starts with, 0 where it starts bare.
 pub(super) fn is_name_prefix(prefix: &str, quoted: usize) -> bool {
     if quoted == 0 {
-        return bare_name(prefix).is_some_and(|length| length + 1 == prefix.len());
+        return bare_name(prefix.as_bytes()).is_some_and(|length| length + 1 == prefix.len());
     }
     prefix.get(quoted..) == Some(":") && quoted_can_name(&prefix[..quoted])
 }
@@ -87,7 +86,7 @@ mod tests {
             ("a$b:c", None),
             ("ab:/x", Some(2)),
         ] {
-            assert_eq!(bare_name(text), length, "{text}");
+            assert_eq!(bare_name(text.as_bytes()), length, "{text}");
         }
     }
 }

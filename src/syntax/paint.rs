@@ -159,7 +159,7 @@ impl Painter<'_> {
                 }
             }
             Place::WordStart => {
-                if let Some(length) = name::bare_name(self.slice(span)) {
+                if let Some(length) = name::bare_name(self.slice(span).as_bytes()) {
                     let end = span.start + length as u32 + 1;
                     self.push(span.start, end, Class::Name);
                     span.start = end;

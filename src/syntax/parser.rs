@@ -132,9 +132,13 @@ impl<'s> Parser<'s> {
         parser
     }
 
+    /// Gives the current token and takes the next one.
+    #[inline]
     fn advance(&mut self) -> Token {
-        let next = self.lexer.token();
-        std::mem::replace(&mut self.token, next)
+        let token = self.token;
+        let (kind, end) = self.lexer.step();
+        self.token = Token { kind, span: Span::new(token.span.end, end) };
+        token
     }
 
     fn slice(&self, span: Span) -> &'s str {

@@ -44,7 +44,7 @@ pub(super) fn variables(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
     pub(super) parts: Vec<Part>,
-    pub(super) owned: Vec<Box<str>>,
+    pub(super) owned: Vec<(u32, Box<str>)>,
 }
 
 impl Pieces {
@@ -55,9 +55,9 @@ impl Pieces {
 
     /// Adds text that differs from the source under `span`.
     pub(super) fn push_owned(&mut self, text: impl Into<Box<str>>, quote: Quote, span: Span) {
-        let kind = PartKind::Owned(self.owned.len() as u32);
-        self.owned.push(text.into());
-        self.parts.push(Part { kind, quote, span });
+        // Spans come in the order of the source, so `Script::text` can search them.
+        self.owned.push((span.start, text.into()));
+        self.parts.push(Part { kind: PartKind::Owned, quote, span });
     }
 }
 
@@ -77,8 +77,15 @@ impl<'s> Splitter<'s> {
     }
 
     /// Whether there is a `$` under `span`.
+    #[inline]
     fn has_dollar(&mut self, span: Span) -> bool {
         let (start, end) = (span.start as usize, span.end as usize);
+        let is_known = start >= self.seen && end <= self.dollar;
+        !is_known && self.find_dollar(start, end)
+    }
+
+    #[inline(never)]
+    fn find_dollar(&mut self, start: usize, end: usize) -> bool {
         if start < self.seen {
             // Going back must not throw away what was found further on.
             return memchr(b'$', &self.text.as_bytes()[start..end]).is_some();
@@ -91,11 +98,17 @@ impl<'s> Splitter<'s> {
     }
 
     /// Text in which nothing is escaped.
+    #[inline]
     pub(super) fn plain(&mut self, span: Span, quote: Quote, out: &mut Pieces) {
-        if !self.has_dollar(span) {
+        if self.has_dollar(span) {
+            self.with_variables(span, quote, out);
+        } else {
             out.push_text(quote, span);
-            return;
         }
+    }
+
+    #[inline(never)]
+    fn with_variables(&self, span: Span, quote: Quote, out: &mut Pieces) {
         let mut builder = Builder::new(self.text, span.start, quote, out);
         builder.variables(span.start as usize, span.end as usize);
         builder.finish(span);

@@ -27,7 +27,7 @@ fn shape(script: &Script, word: &Word) -> String {
             Quote::Heredoc => 'h',
             Quote::Verbatim => 'v',
         };
-        let owned = if matches!(part.kind, PartKind::Owned(_)) { "!" } else { "" };
+        let owned = if part.kind == PartKind::Owned { "!" } else { "" };
         out.push_str(&format!("{quote}{owned}({})", script.text(part)));
     }
     out
@@ -92,8 +92,8 @@ fn a_word_with_a_name_still_has_its_whole_text() {
     let whole = |word: &Word| script.parts(word).iter().map(|part| script.text(part)).collect::<String>();
     assert_eq!(whole(&words[1]), "a:b");
     assert_eq!(whole(&words[2]), "c d:$e");
-    let name = words[2].name.as_ref().unwrap();
-    assert_eq!(script.source.slice(name.span), "\"c d\"");
+    assert_eq!(script.name(&words[2]), Some("c d"));
+    assert_eq!(script.source.slice(script.parts(&words[2])[0].span), "\"c d\":");
     assert_eq!(script.source.slice(words[2].span), "\"c d\":$e");
     assert_eq!(script.source.slice(script.statements[0].span), "echo a:b \"c d\":$e");
 }

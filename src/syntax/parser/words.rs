@@ -2,7 +2,7 @@
 
 use super::{Completeness, Parser, Pending};
 use crate::source::Span;
-use crate::syntax::ast::{Name, PartKind, Quote, Word};
+use crate::syntax::ast::{PartKind, Quote, Word};
 use crate::syntax::error;
 use crate::syntax::heredoc::Opener;
 use crate::syntax::json_word;
@@ -28,12 +28,12 @@ impl Parser<'_> {
     pub(super) fn word(&mut self) {
         let start = self.token.span.start;
         let first = self.out.parts.len();
-        let name = self.name();
+        let is_named = self.name();
         let value = self.token.span.start;
         let value_part = self.out.parts.len();
         self.is_open = false;
         if self.token.kind == TokenKind::Opener {
-            self.opener(name.is_some());
+            self.opener(is_named);
         } else {
             self.value();
             if self.is_bare_json(value, value_part) {
@@ -42,34 +42,39 @@ impl Parser<'_> {
         }
         let span = Span::new(start, self.token.span.start);
         let parts = first as u32..self.out.parts.len() as u32;
-        self.words.push(Word { parts, span, name });
+        self.words.push(Word { parts, span, is_named });
     }
 
     /// `name = plain-name | double - interpolated | single ;`
     ///
     /// Reads a name with its colon, as one part, where the word starts with one. `x://…` and drive letters do not:
     /// they are values.
-    fn name(&mut self) -> Option<Name> {
+    fn name(&mut self) -> bool {
         match self.token.kind {
             TokenKind::Bare => {
-                let start = self.token.span.start;
+                let Span { start, end } = self.token.span;
                 // A name ends before any `<`, so it lies in this one token; what follows stays to be read.
-                let length = name::bare_name(self.slice(self.token.span))?;
-                let span = Span::new(start, start + length as u32);
-                self.out.push_text(Quote::Bare, Span::new(start, span.end + 1));
-                self.cut(span.end + 1);
-                Some(Name { span })
+                let Some(length) = name::bare_name(&self.text.as_bytes()[start as usize..end as usize]) else {
+                    return false;
+                };
+                let end = start + length as u32 + 1;
+                self.out.push_text(Quote::Bare, Span::new(start, end));
+                self.cut(end);
+                true
             }
             TokenKind::Double | TokenKind::Single => {
                 let is_name = self.text.as_bytes().get(self.token.span.end as usize) == Some(&b':')
                     && name::quoted_can_name(self.slice(self.token.span));
-                is_name.then(|| self.quoted_name())
+                if is_name {
+                    self.quoted_name();
+                }
+                is_name
             }
-            _ => None,
+            _ => false,
         }
     }
 
-    fn quoted_name(&mut self) -> Name {
+    fn quoted_name(&mut self) {
         let token = self.advance();
         let part = Span::new(token.span.start, token.span.end + 1);
         let inside = inside(token);
@@ -79,7 +84,7 @@ impl Parser<'_> {
             self.splitter.double(inside, &mut self.out);
             let found = self.out.parts.drain(before..).next().map(|part| part.kind);
             let text = match found {
-                Some(PartKind::Owned(_)) => self.out.owned.pop().map(String::from),
+                Some(PartKind::Owned) => self.out.owned.pop().map(|(_, text)| text.into_string()),
                 _ => None,
             };
             (Quote::Double, text.unwrap_or_else(|| self.slice(inside).to_owned()))
@@ -88,7 +93,6 @@ impl Parser<'_> {
         };
         self.out.push_owned(text + ":", quote, part);
         self.cut(part.end);
-        Name { span: token.span }
     }
 
     /// Takes the start of the current token away, up to byte `to`.
