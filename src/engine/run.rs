@@ -178,6 +178,7 @@ impl<'p> Runner<'p> {
             origin: Some(test.origin.clone()),
         });
         self.running = Some(Running { name: test.name.clone(), begun, step: None, finally: &test.finally });
+        let skipped = self.end.skipped;
         let mut why = self.broken_by.clone();
         let mut status = if why.is_some() { Status::Skipped } else { Status::Passed };
         let begins = why.is_none();
@@ -207,6 +208,10 @@ impl<'p> Runner<'p> {
                     status = Status::Failed;
                 }
             }
+        }
+        // A line that waited for something that failed elsewhere was not tested: the test did not pass.
+        if status == Status::Passed && self.end.skipped > skipped {
+            status = Status::Skipped;
         }
         self.running = None;
         self.emit(&Event::TestFinished { name: test.name.clone(), status, duration: begun.elapsed() });
