@@ -22,9 +22,9 @@ pub(super) const VERSION_HEADER: &str = "MCP-Protocol-Version";
 /// What carries the messages, as far as eras care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wire {
-    /// Lines: stdio or memory.
+    /// One channel for all messages, without headers of theirs: stdio, memory, HTTP+SSE.
     Pipe,
-    /// HTTP: messages wear headers, answers have streams of their own.
+    /// Streamable HTTP: messages wear headers, answers have streams of their own.
     Http,
 }
 

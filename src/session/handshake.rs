@@ -45,7 +45,7 @@ impl Dialect for Handshake {
     }
 
     fn dress(&self, id: Id, call: &Call) -> Outgoing {
-        let headers = if self.wire == Wire::Http { self.headers() } else { Vec::new() };
+        let headers = self.headers();
         if is_quick(&call.method) {
             return assemble(id, call, None, headers);
         }
@@ -67,7 +67,7 @@ impl Dialect for Handshake {
     }
 
     fn headers(&self) -> Headers {
-        if self.revision.features().version_header {
+        if self.wire == Wire::Http && self.revision.features().version_header {
             vec![header(VERSION_HEADER, self.revision.as_str())]
         } else {
             Vec::new()

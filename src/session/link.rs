@@ -20,9 +20,9 @@ use super::table::{Arrival, WaitKind};
 use super::target::{Endpoint, HttpFlavor, Target};
 use crate::json::{Limits as JsonLimits, Raw};
 use crate::rpc::{Id, RpcError};
-use crate::transport::http::{ClientOptions, Http, HttpOptions, display_url};
+use crate::transport::http::{ClientOptions, Http, HttpOptions, OldSse, display_url};
 use crate::transport::stdio::{Stdio, StdioOptions};
-use crate::transport::{Inbox, Outgoing, OutgoingKind, Transport};
+use crate::transport::{Inbox, Outgoing, OutgoingKind, SendError, Transport};
 
 /// The longest that a message without an answer holds up the next one over HTTP; it goes on by itself.
 const ONE_WAY: Duration = Duration::from_secs(2);
@@ -199,9 +199,6 @@ fn transport(target: &Target, flavor: HttpFlavor, inbox: Arc<dyn Inbox>) -> Resu
         }
         Endpoint::Http { url, headers, insecure, cacert, proxy, .. } => {
             let refused = |cause: String| OpenError::Spawn { program: display_url(url), cause, hint: None };
-            if flavor == HttpFlavor::Sse {
-                return Err(refused("HTTP+SSE of 2024-11-05 is not spoken".to_owned()));
-            }
             let options = HttpOptions {
                 headers: headers.clone(),
                 client: ClientOptions {
@@ -213,10 +210,11 @@ fn transport(target: &Target, flavor: HttpFlavor, inbox: Arc<dyn Inbox>) -> Resu
                 max_message: target.limits.max_message,
                 ..HttpOptions::new(url.clone())
             };
-            match Http::new(&options, inbox) {
-                Ok(http) => Ok(http),
-                Err(error) => Err(refused(error.0)),
-            }
+            let made: Result<Arc<dyn Transport>, SendError> = match flavor {
+                HttpFlavor::Sse => OldSse::new(&options, inbox).map(|sse| sse as Arc<dyn Transport>),
+                HttpFlavor::Auto | HttpFlavor::Streamable => Http::new(&options, inbox).map(|http| http as _),
+            };
+            made.map_err(|error| refused(error.0))
         }
         Endpoint::Memory(memory) => Ok(memory.open(inbox)),
     }

@@ -99,7 +99,7 @@ impl Dialect for Stateless {
 
     fn one_way(&self, method: Option<&str>, body: String) -> Outgoing {
         let mut headers = self.headers();
-        headers.extend(method.map(|method| header("Mcp-Method", method)));
+        headers.extend(method.filter(|_| self.wire == Wire::Http).map(|method| header("Mcp-Method", method)));
         Outgoing { body, kind: OutgoingKind::OneWay, headers, opens_session: false }
     }
 
@@ -150,7 +150,10 @@ impl Dialect for Stateless {
     }
 
     fn headers(&self) -> Headers {
-        vec![header(VERSION_HEADER, self.revision.as_str())]
+        match self.wire {
+            Wire::Pipe => Vec::new(),
+            Wire::Http => vec![header(VERSION_HEADER, self.revision.as_str())],
+        }
     }
 
     fn set_log_level(&self, level: &str) {
