@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::declares::roots_result;
-use super::dialect::may_ask;
+use super::dialect::{bare, may_ask};
 use super::findings::{
     Finding, KEPT, LIST_CHANGED_DECLARED, LOG_DECLARED, LOG_OPT_IN, NEGOTIATED_ONLY, NO_SERVER_REQUESTS,
     NOTIFICATION_NO_ID, PROGRESS_MONOTONIC, PROGRESS_STOPS, PROGRESS_TOKEN, ROOTS_DECLARED, SERVER_ID, preview,
@@ -18,7 +18,7 @@ use super::version::Features;
 use super::views::{declares, question, text};
 use crate::json::Raw;
 use crate::rpc::{Envelope, Id, error, result};
-use crate::transport::{Outgoing, OutgoingKind, Via};
+use crate::transport::{OutgoingKind, Via};
 
 /// Ids of the server's requests that are remembered.
 const KEPT_SERVER_IDS: usize = 10_000;
@@ -128,7 +128,7 @@ impl Peer {
             };
             effects.send.push(match self.dialect() {
                 Some(dialect) => dialect.one_way(None, body),
-                None => Outgoing { body, kind: OutgoingKind::OneWay, headers: Vec::new(), opens_session: false },
+                None => bare(body, OutgoingKind::OneWay),
             });
         }
         drop(state);

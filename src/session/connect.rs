@@ -258,7 +258,11 @@ impl Opener<'_> {
         let link = self.connect(HttpFlavor::Sse)?;
         match self.greet(&link, Id::Number(1), asked, None).await {
             Greeting::Agreed(result) => {
-                let why = format!("{refusal}; so it was opened over HTTP+SSE");
+                let seen = match refusal.http_status() {
+                    Some(status) => format!("{INITIALIZE} was answered with HTTP {status}"),
+                    None => refusal.to_string(),
+                };
+                let why = format!("{seen}; so it was opened over HTTP+SSE");
                 self.agreed(link, asked, result, why, 2).await
             }
             Greeting::NotHere(error) | Greeting::Failed(error) => {

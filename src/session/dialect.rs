@@ -9,7 +9,7 @@ use super::call::Call;
 use super::findings::Finding;
 use super::version::Revision;
 use crate::json::{JsonKind, Raw};
-use crate::rpc::{Id, push_id, push_quoted};
+use crate::rpc::{Envelope, Id, push_id, push_quoted};
 use crate::sensitive::Sensitive;
 use crate::transport::{Outgoing, OutgoingKind};
 
@@ -61,6 +61,8 @@ pub(super) trait Dialect: Send + Sync {
     fn revision(&self) -> Revision;
     /// The message for a call: params with the era's `_meta`, headers that mirror it.
     fn dress(&self, id: Id, call: &Call) -> Outgoing;
+    /// The headers of a message that was written by hand, as far as it can be read.
+    fn mirror(&self, written: &Envelope) -> Headers;
     /// A message that is not answered.
     fn one_way(&self, method: Option<&str>, body: String) -> Outgoing;
     /// Reads the result of `method`; `tasks` says that the request opted in to them.
@@ -93,14 +95,28 @@ pub(super) fn cancelled(id: &Id, reason: &str) -> String {
     crate::rpc::notification("notifications/cancelled", Some(&params))
 }
 
-/// A request with its params and a `_meta` member; the caller's headers come last and replace ours.
-pub(super) fn assemble(id: Id, call: &Call, meta: Option<&str>, mut headers: Headers) -> Outgoing {
+/// A request with its params and a `_meta` member.
+pub(super) fn assemble(id: Id, call: &Call, meta: Option<&str>, headers: Headers) -> Outgoing {
     let body = body(&id, &call.method, call.params.as_deref(), meta);
-    for (name, value) in &call.headers {
-        headers.retain(|(ours, _)| !ours.eq_ignore_ascii_case(name));
-        headers.push((Cow::Owned(name.clone()), value.clone()));
+    wear(Outgoing { headers, ..bare(body, OutgoingKind::Request(id)) }, &call.headers)
+}
+
+/// A message without headers.
+pub(super) const fn bare(body: String, kind: OutgoingKind) -> Outgoing {
+    Outgoing { body, kind, headers: Vec::new(), without: Vec::new(), opens_session: false }
+}
+
+/// Adds the caller's headers, which replace ours; one without a value takes ours away.
+pub(super) fn wear(mut message: Outgoing, headers: &[(String, Sensitive<String>)]) -> Outgoing {
+    for (name, value) in headers {
+        message.headers.retain(|(ours, _)| !ours.eq_ignore_ascii_case(name));
+        if value.reveal().is_empty() {
+            message.without.push(name.clone());
+        } else {
+            message.headers.push((Cow::Owned(name.clone()), value.clone()));
+        }
     }
-    Outgoing { body, kind: OutgoingKind::Request(id), headers, opens_session: false }
+    message
 }
 
 fn body(id: &Id, method: &str, params: Option<&str>, meta: Option<&str>) -> String {

@@ -72,6 +72,8 @@ pub enum CallError {
     },
     /// The tool is not on the allowlist.
     NotAllowed(String),
+    /// It cannot be sent, for this reason.
+    Unsendable(String),
     /// A paged list that cannot be followed to its end.
     List {
         /// The list's method.
@@ -102,7 +104,7 @@ impl CallError {
             Self::Http(_) => ErrorKind::Http,
             Self::BadReply { .. } | Self::List { .. } => ErrorKind::Protocol,
             Self::InputRequired { .. } => ErrorKind::Input,
-            Self::NotAllowed(_) => ErrorKind::Refused,
+            Self::NotAllowed(_) | Self::Unsendable(_) => ErrorKind::Refused,
         }
     }
 
@@ -119,7 +121,7 @@ impl CallError {
             Self::Http(answer) => http_hint(answer),
             Self::InputRequired { .. } => Some("prepare an answer before the call".to_owned()),
             Self::NotAllowed(_) => Some("add it to `--allow-tools`".to_owned()),
-            Self::Transport(_) | Self::BadReply { .. } | Self::List { .. } => None,
+            Self::Transport(_) | Self::BadReply { .. } | Self::List { .. } | Self::Unsendable(_) => None,
         }
     }
 
@@ -157,7 +159,7 @@ impl fmt::Display for CallError {
                 stray.as_ref().map_or(Ok(()), |stray| write!(f, "; {stray}"))
             }
             Self::Http(answer) => write_http(answer, f),
-            Self::Transport(cause) => f.write_str(cause),
+            Self::Transport(cause) | Self::Unsendable(cause) => f.write_str(cause),
             Self::BadReply { why, .. } => f.write_str(why),
             Self::InputRequired { questions, .. } => match questions.as_slice() {
                 [] => f.write_str("the server asked to be called again with its state"),

@@ -4,10 +4,10 @@
 
 use super::call::Call;
 use super::declares::ClientDeclares;
-use super::dialect::{Dialect, Headers, Reading, Reply, Stop, VERSION_HEADER, Wire, assemble, cancelled, header};
+use super::dialect::{Dialect, Headers, Reading, Reply, Stop, VERSION_HEADER, Wire, assemble, bare, cancelled, header};
 use super::version::Revision;
 use crate::json::Raw;
-use crate::rpc::{Id, request};
+use crate::rpc::{Envelope, Id, request};
 use crate::transport::{Outgoing, OutgoingKind};
 
 /// A session that `initialize` opened.
@@ -31,7 +31,7 @@ pub(super) fn initialize(id: Id, revision: Revision, declares: &ClientDeclares, 
         declares.capabilities(revision, false)
     );
     let body = request(&id, "initialize", Some(&params));
-    Outgoing { body, kind: OutgoingKind::Request(id), headers: Vec::new(), opens_session: true }
+    Outgoing { opens_session: true, ..bare(body, OutgoingKind::Request(id)) }
 }
 
 /// Methods whose requests are over at once: their progress is of no interest, and some servers take no params for them.
@@ -53,8 +53,12 @@ impl Dialect for Handshake {
         assemble(id, call, Some(&meta), headers)
     }
 
+    fn mirror(&self, _written: &Envelope) -> Headers {
+        self.headers()
+    }
+
     fn one_way(&self, _method: Option<&str>, body: String) -> Outgoing {
-        Outgoing { body, kind: OutgoingKind::OneWay, headers: self.headers(), opens_session: false }
+        Outgoing { headers: self.headers(), ..bare(body, OutgoingKind::OneWay) }
     }
 
     fn read(&self, _method: &str, _tasks: bool, _result: &Raw) -> Reading {

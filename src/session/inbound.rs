@@ -179,7 +179,8 @@ impl Peer {
     pub(super) fn http_problem(&self, id: Option<&Id>, answer: HttpAnswer) {
         let status = answer.status;
         let body = preview(answer.body.trim(), QUOTED);
-        let failed = id.is_some_and(|id| self.fail(id, |_| CallError::Http(answer)));
+        let owner = id.cloned().or_else(|| self.state().table.nameless());
+        let failed = owner.is_some_and(|id| self.fail(&id, |_| CallError::Http(answer)));
         if !failed {
             let message = format!("a message of ours that needs no answer was answered with HTTP {status}: {body}");
             self.find([Finding::new(ONE_WAY, message)]);
@@ -188,8 +189,9 @@ impl Peer {
 
     pub(super) fn not_delivered(&self, id: Option<&Id>, cause: String) {
         let said = cause.clone();
-        let failed = id.is_some_and(|id| {
-            self.fail(id, |method| CallError::Transport(format!("{method} (request {id}) failed: {cause}")))
+        let owner = id.cloned().or_else(|| self.state().table.nameless());
+        let failed = owner.is_some_and(|id| {
+            self.fail(&id, |method| CallError::Transport(format!("{method} (request {id}) failed: {cause}")))
         });
         if !failed {
             self.find([Finding::new(ONE_WAY, format!("a message of ours could not be delivered: {said}"))]);
@@ -241,7 +243,12 @@ fn owner_without_id(
                 None
             }
         }
-        Via::Pipe if nameless && envelope.error.is_some() => state.table.lone_probe(),
+        _ if nameless && envelope.error.is_some() => match state.table.nameless() {
+            // It was written to be refused so.
+            Some(written) => return Some(written),
+            None if *via == Via::Pipe => state.table.lone_probe(),
+            None => None,
+        },
         _ => None,
     };
     // An old server may not know what to make of a probe.

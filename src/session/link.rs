@@ -99,6 +99,18 @@ impl Link {
         Ok(Waiting { link: self, id: Some(id), message: Some(message), arrival })
     }
 
+    /// Registers a request that is sent by other means.
+    pub fn wait(
+        &self,
+        id: Id,
+        method: Cow<'static, str>,
+        silence: Duration,
+        kind: WaitKind,
+    ) -> Result<Waiting<'_>, CallError> {
+        let arrival = self.peer.register(id.clone(), method, silence, kind)?;
+        Ok(Waiting { link: self, id: Some(id), message: None, arrival })
+    }
+
     /// Sends a message that is not answered.
     pub async fn tell(&self, method: &str, message: Outgoing, limit: Duration) -> Result<(), CallError> {
         if let Some(closed) = self.peer.over() {

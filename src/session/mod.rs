@@ -22,6 +22,7 @@ mod opening;
 mod pages;
 mod peer;
 mod probe;
+mod raw;
 mod stateless;
 mod table;
 pub mod target;
@@ -40,6 +41,7 @@ pub use error::{CallError, ErrorKind};
 pub use findings::Finding;
 pub use inventory::{ListKind, Tool, Tools};
 pub use open_error::OpenError;
+pub use raw::RawExchange;
 pub use target::{Endpoint, HttpFlavor, Limits, Memory, ProtocolChoice, Target};
 pub use version::{Era, Features, Revision};
 
@@ -47,8 +49,10 @@ use self::connect::Opened;
 use self::dialect::{Dialect, Reply, Wire, one_line, read_object};
 use self::findings::preview;
 use self::link::{Answered, Link};
+use self::target::check_header;
 use crate::json::Raw;
 use crate::rpc::{Id, RpcError, notification};
+use crate::sensitive::Sensitive;
 use crate::transport::Ending;
 
 /// Which way a message went.
@@ -86,7 +90,7 @@ impl Observer for () {}
 /// How a session was opened and what the server said about itself.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// `stdio`, `http` or `memory`.
+    /// `stdio`, `http`, `sse` or `memory`.
     pub transport: &'static str,
     /// The revision spoken.
     pub revision: Revision,
@@ -165,6 +169,7 @@ impl Session {
     /// Where no answer came that can be read; a JSON-RPC error is an answer.
     pub async fn call(&self, call: Call) -> Result<Exchange, CallError> {
         self.check_tool(&call.method, call.params.as_deref())?;
+        check_headers(&call.headers)?;
         let id = Id::Number(self.ids.fetch_add(1, Ordering::Relaxed));
         let message = self.dialect.dress(id, &call);
         let request: Arc<str> = message.body.as_str().into();
@@ -312,6 +317,11 @@ impl Session {
     fn cached(&self) -> MutexGuard<'_, Option<(u64, Arc<Tools>)>> {
         self.tools.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Refuses headers that are none.
+fn check_headers(headers: &[(String, Sensitive<String>)]) -> Result<(), CallError> {
+    headers.iter().try_for_each(|(name, value)| check_header(name, value.reveal())).map_err(CallError::Unsendable)
 }
 
 /// Checks the tool's name as any reader of the params could understand it: all members of that name count.

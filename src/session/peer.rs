@@ -174,6 +174,11 @@ impl Peer {
         if state.notices.next() == from { Vec::new() } else { state.notices.since(from) }
     }
 
+    /// True where a request with this id is under way.
+    pub fn waits(&self, id: &Id) -> bool {
+        self.state().table.waits(id)
+    }
+
     /// How often the server announced other tools.
     pub fn tools_changed(&self) -> u64 {
         self.state().tools_changed

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use super::call::Call;
 use super::declares::ClientDeclares;
 use super::dialect::{
-    Dialect, Headers, Reading, Reply, Stop, VERSION_HEADER, Wire, assemble, cancelled, header, may_ask, named_by,
+    Dialect, Headers, Reading, Reply, Stop, VERSION_HEADER, Wire, assemble, bare, cancelled, header, may_ask, named_by,
     read_object,
 };
 use super::findings::{Finding, MRTR_METHOD, MRTR_PAYLOAD, RESULT_TYPE_KNOWN, RESULT_TYPE_PRESENT, preview};
@@ -16,7 +16,7 @@ use super::headers::{encode, mirrored};
 use super::version::Revision;
 use super::views::{questions, text};
 use crate::json::Raw;
-use crate::rpc::{Id, push_quoted};
+use crate::rpc::{Envelope, Id, push_quoted};
 use crate::transport::{Outgoing, OutgoingKind};
 
 /// A server that is asked without a handshake.
@@ -61,7 +61,7 @@ impl Stateless {
         meta
     }
 
-    fn mirror(&self, call: &Call) -> Headers {
+    fn worn(&self, call: &Call) -> Headers {
         let mut headers = self.headers();
         headers.push((("Mcp-Method").into(), crate::sensitive::Sensitive::new(call.method.clone().into_owned())));
         let tool = call.tool.as_ref().filter(|tool| !tool.header_params.is_empty());
@@ -93,14 +93,24 @@ impl Dialect for Stateless {
 
     fn dress(&self, id: Id, call: &Call) -> Outgoing {
         let meta = self.meta(&id, call.tasks);
-        let headers = if self.wire == Wire::Http { self.mirror(call) } else { Vec::new() };
+        let headers = if self.wire == Wire::Http { self.worn(call) } else { Vec::new() };
         assemble(id, call, Some(&meta), headers)
+    }
+
+    fn mirror(&self, written: &Envelope) -> Headers {
+        match &written.method {
+            Some(method) if self.wire == Wire::Http => {
+                let params = written.params.as_ref().map(Raw::to_string);
+                self.worn(&Call { params, ..Call::new(method.clone()) })
+            }
+            _ => self.headers(),
+        }
     }
 
     fn one_way(&self, method: Option<&str>, body: String) -> Outgoing {
         let mut headers = self.headers();
         headers.extend(method.filter(|_| self.wire == Wire::Http).map(|method| header("Mcp-Method", method)));
-        Outgoing { body, kind: OutgoingKind::OneWay, headers, opens_session: false }
+        Outgoing { headers, ..bare(body, OutgoingKind::OneWay) }
     }
 
     fn read(&self, method: &str, tasks: bool, result: &Raw) -> Reading {
@@ -246,6 +256,10 @@ mod tests {
             ..Call::new("tools/list")
         };
         assert_eq!(worn(&call)[1..], [("mcp-method".to_owned(), "x".to_owned())]);
+        let nothing = Sensitive::new(String::new());
+        let call = Call { headers: vec![("MCP-METHOD".to_owned(), nothing)], ..Call::new("tools/list") };
+        let message = dialect(Wire::Http).dress(Id::Number(7), &call);
+        assert_eq!((message.headers.len(), message.without), (1, vec!["MCP-METHOD".to_owned()]));
     }
 
     #[test]

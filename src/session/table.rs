@@ -26,6 +26,10 @@ pub(super) enum WaitKind {
     Initialize,
     /// Anything else.
     Ordinary,
+    /// A frame written by hand, with an id of its own.
+    Written,
+    /// A frame written by hand that has no id: the next error without one is its answer.
+    Nameless,
 }
 
 /// What a waiting request gets.
@@ -211,7 +215,9 @@ pub(super) enum Known {
 impl Table {
     /// Adds a request.
     pub fn insert(&mut self, id: Id, pending: Pending) {
-        if let Id::Number(number) = id {
+        let ours = !matches!(pending.kind, WaitKind::Written | WaitKind::Nameless);
+        if let (Id::Number(number), true) = (&id, ours) {
+            let number = *number;
             self.highest = self.highest.max(number);
         }
         self.waiting.insert(id, pending);
@@ -259,6 +265,12 @@ impl Table {
             (1, Some((id, pending))) if pending.kind == WaitKind::Probe => Some(id.clone()),
             _ => None,
         }
+    }
+
+    /// The oldest frame without an id that waits.
+    pub fn nameless(&self) -> Option<Id> {
+        let mut waiting = self.waiting.iter();
+        waiting.find(|(_, pending)| pending.kind == WaitKind::Nameless).map(|(id, _)| id.clone())
     }
 
     /// True where this request is a probe that waits.

@@ -27,6 +27,8 @@ pub struct Outgoing {
     pub kind: OutgoingKind,
     /// Headers that mirror the message (HTTP only), such as `Mcp-Method`.
     pub headers: Vec<(Cow<'static, str>, Sensitive<String>)>,
+    /// Headers of the transport's own that this message goes without (HTTP only).
+    pub without: Vec<String>,
     /// The answer opens a session whose id later messages must carry (HTTP, `initialize`).
     pub opens_session: bool,
 }

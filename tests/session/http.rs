@@ -245,6 +245,50 @@ async fn the_end_of_a_call_closes_its_stream_in_the_modern_era_and_is_told_befor
     assert_eq!(told.expect("a cancellation")["headers"]["mcp-protocol-version"], "2025-11-25");
 }
 
+#[tokio::test]
+async fn headers_of_a_call_may_break_the_rules_on_purpose() {
+    let mut server = Server::start("modern-only+log");
+    let (session, _) = open(&server.target).await.expect("opens");
+    server.seen();
+    let given = |name: &str, value: &str| (name.to_owned(), Sensitive::new(value.to_owned()));
+    let call =
+        Call { headers: vec![given("Accept", ""), given("mcp-name", "other"), given("Mcp-Method", "")], ..echo("hi") };
+    session.call(call).await.expect("an answer");
+    let headers = server.seen()["headers"].clone();
+    assert!(
+        headers["mcp-method"].is_null() && headers["accept"].as_str().is_none_or(|accept| accept == "*/*"),
+        "{headers}"
+    );
+    assert_eq!((&headers["mcp-name"], &headers["mcp-protocol-version"]), (&"other".into(), &"2026-07-28".into()));
+    // A frame written by hand mirrors what can be read of it.
+    session
+        .send_raw(r#"{"jsonrpc":"2.0","id":"r","method":"tools/call","params":{"name":"echo"}}"#, None, &[])
+        .await
+        .expect("an answer");
+    let headers = server.seen()["headers"].clone();
+    assert_eq!((&headers["mcp-method"], &headers["mcp-name"]), (&"tools/call".into(), &"echo".into()));
+    let broken = session.send_raw("{\"jsonrpc\":", None, &[]).await.expect("an answer");
+    assert_eq!(broken.outcome.expect("an answer").expect_err("an error").code, Some(-32700));
+}
+
+#[tokio::test]
+async fn the_old_transport_is_found_behind_the_same_url() {
+    let mut server = Server::start("old-sse");
+    if let Endpoint::Http { flavor, .. } = &mut server.target.endpoint {
+        *flavor = HttpFlavor::Auto;
+    }
+    let (session, seen) = open(&server.target).await.expect("opens");
+    assert_eq!(session.facts().transport, "sse");
+    assert!(session.facts().why.ends_with("so it was opened over HTTP+SSE"), "{}", session.facts().why);
+    session.call(echo("hi")).await.expect("an answer").outcome.expect("a result");
+    assert!(seen.findings().is_empty(), "{:?}", seen.findings());
+    // Where the flavor says so, nothing else is tried.
+    if let Endpoint::Http { flavor, .. } = &mut server.target.endpoint {
+        *flavor = HttpFlavor::Streamable;
+    }
+    refused(&server.target).await;
+}
+
 #[cfg(feature = "demo")]
 #[tokio::test]
 async fn the_demo_server_is_spoken_to_in_every_revision_over_http() {

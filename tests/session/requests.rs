@@ -251,3 +251,68 @@ async fn notifications_are_sent_on_one_line() {
     assert_eq!(seen.sent().pop().as_deref(), Some(r#"{"jsonrpc":"2.0","method":"notifications/x","params":{ "a":1}}"#));
     assert_eq!(member(&seen.sent()[0], "method").as_deref(), Some("initialize"));
 }
+
+/// Answers as a careful server does: parse errors without an id, everything else by its id.
+fn careful() -> mcp_script::session::Target {
+    speaking(ERAS[0], |text| match Raw::parse(text) {
+        Err(_) => vec![r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}"#.to_owned()],
+        Ok(_) if id(text).is_empty() => Vec::new(),
+        Ok(_) => vec![result(text, "{}")],
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn frames_go_out_as_they_were_written() {
+    let (session, seen) = open(&careful()).await.expect("opens");
+    let exchange = session.send_raw(r#"{"jsonrpc":"#, None, &[]).await.expect("refused by the server");
+    assert_eq!(exchange.outcome.expect("an answer").expect_err("an error").code, Some(-32700));
+    assert_eq!(seen.sent().pop().as_deref(), Some(r#"{"jsonrpc":"#));
+    // An id is awaited, whatever it is; silence is an answer.
+    for frame in [r#"{"jsonrpc":"2.0","id":"x","method":"ping"}"#, r#"{"id":null,"method":"ping"}"#, r#"{"id":1.5}"#] {
+        let exchange = session.send_raw(frame, None, &[]).await.expect("an answer");
+        assert_eq!(exchange.outcome.expect("an answer").expect("a result").as_str(), "{}");
+    }
+    let began = tokio::time::Instant::now();
+    let silent = session.send_raw(r#"{"jsonrpc":"2.0","method":"notifications/x"}"#, None, &[]).await.expect("silence");
+    assert!(silent.outcome.is_none());
+    assert_eq!(began.elapsed(), std::time::Duration::from_millis(500));
+    // A broken line and a good one: the good one's answer counts, and nothing is left over.
+    let both = session.send_raw("{\"jsonrpc\":\n{\"jsonrpc\":\"2.0\",\"id\":77,\"method\":\"ping\"}", None, &[]).await;
+    assert_eq!(both.expect("answers").outcome.expect("an answer").expect("a result").as_str(), "{}");
+    let ids: Vec<String> = seen.sent().iter().map(|text| id(text)).collect();
+    session.call(Call::new("ping")).await.expect("the session goes on");
+    assert_eq!((ids.last().map(String::as_str), id(&seen.sent().pop().expect("a ping")).as_str()), (Some("77"), "2"));
+    assert!(seen.findings().is_empty(), "{:?}", seen.findings());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_frame_with_an_id_that_stays_unanswered_times_out() {
+    let (session, seen) = open(&speaking(ERAS[0], |_| Vec::new())).await.expect("opens");
+    let error = session.send_raw(r#"{"jsonrpc":"2.0","id":9,"method":"x"}"#, None, &[]).await.expect_err("silence");
+    assert_eq!(error.to_string(), "no answer to send_raw within 30 s");
+    settle().await;
+    assert_eq!(seen.methods().pop().as_deref(), Some("x"), "what was written by hand is not cancelled");
+}
+
+#[tokio::test]
+async fn frames_are_refused_where_only_some_tools_are_allowed() {
+    let mut target = careful();
+    target.allow_tools = Some(vec!["t".to_owned()]);
+    let (session, seen) = open(&target).await.expect("opens");
+    let sent = seen.sent().len();
+    let error = session.send_raw(r#"{"jsonrpc":"2.0","id":9,"method":"ping"}"#, None, &[]).await.expect_err("refused");
+    assert_eq!((error.kind(), seen.sent().len()), (ErrorKind::Refused, sent));
+}
+
+#[tokio::test]
+async fn headers_that_are_none_are_refused_before_anything_is_sent() {
+    let (session, seen) = open(&careful()).await.expect("opens");
+    let sent = seen.sent().len();
+    let value = mcp_script::sensitive::Sensitive::new("secret\r\nX: y".to_owned());
+    let error = session
+        .call(Call { headers: vec![("X-A".to_owned(), value)], ..Call::new("ping") })
+        .await
+        .expect_err("refused");
+    assert!(error.to_string().contains("X-A") && !error.to_string().contains("secret"), "{error}");
+    assert_eq!((error.kind(), seen.sent().len()), (ErrorKind::Refused, sent));
+}

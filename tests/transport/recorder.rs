@@ -177,7 +177,7 @@ pub fn raw(text: &str) -> Outgoing {
 }
 
 fn outgoing(body: String, kind: OutgoingKind, opens_session: bool) -> Outgoing {
-    Outgoing { body, kind, headers: Vec::new(), opens_session }
+    Outgoing { body, kind, headers: Vec::new(), without: Vec::new(), opens_session }
 }
 
 /// A call of the echo tool.

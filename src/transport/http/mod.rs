@@ -110,12 +110,15 @@ impl Http {
     /// Spawns the exchange; the receiver is for one-way messages: it ends once they were answered, or says why not.
     fn start(&self, message: Outgoing) -> Result<oneshot::Receiver<String>, SendError> {
         let shared = &self.shared;
-        let Outgoing { body, kind, headers, opens_session } = message;
+        let Outgoing { body, kind, headers, without, opens_session } = message;
         if opens_session {
             shared.forget_session();
         }
         let mut lines = shared.with_session(shared.base.clone());
         headers::set(&mut lines, &headers).map_err(SendError)?;
+        for name in &without {
+            lines.remove(name);
+        }
         let resume_with = if shared.resume && kind != OutgoingKind::OneWay {
             match &*locked(&shared.handshake) {
                 Some(handshake) => Some(handshake.clone()),

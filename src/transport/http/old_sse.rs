@@ -63,10 +63,13 @@ impl OldSse {
 
     async fn post(&self, message: Outgoing) -> Result<(), SendError> {
         let url = self.endpoint().await?;
-        let Outgoing { body, kind, headers: lines, .. } = message;
+        let Outgoing { body, kind, headers: lines, without, .. } = message;
         let mut request = Request::new(Method::POST, url);
         *request.headers_mut() = self.shared.base.clone();
         headers::set(request.headers_mut(), &lines).map_err(SendError)?;
+        for name in &without {
+            request.headers_mut().remove(name);
+        }
         let id = match &kind {
             OutgoingKind::Request(id) => Some(id.clone()),
             OutgoingKind::OneWay | OutgoingKind::Raw => None,
