@@ -66,6 +66,11 @@ impl Raw {
         self.start
     }
 
+    /// Bytes of the text that this value keeps alive: the whole message it was cut from.
+    pub fn held(&self) -> usize {
+        self.text.len()
+    }
+
     /// The value's type.
     pub fn kind(&self) -> JsonKind {
         kind(self.as_str())

@@ -118,6 +118,16 @@ pub const ONE_WAY: Rule = must("http-notification-202");
 /// More arrived than is kept.
 pub const KEPT: Rule = should("session-kept-limit");
 
+/// What transports remark that is a MUST; the rest of their remarks is worth knowing and no more.
+const REMARKED_MUSTS: [&str; 1] = ["http-session-id-charset"];
+
+impl Finding {
+    /// What a transport remarked.
+    pub(super) fn remarked(id: &'static str, message: String) -> Self {
+        Self { id, must: REMARKED_MUSTS.contains(&id), message }
+    }
+}
+
 /// Findings of one rule that are passed on; a hostile server could cause millions.
 const PER_RULE: usize = 100;
 

@@ -36,14 +36,9 @@ impl Peer {
             Err((error, bytes)) => {
                 let text = String::from_utf8_lossy(&bytes);
                 self.observer.frame(Direction::Received, &text);
-                // One wrong byte in a text must not cost the whole message.
-                let repaired = match std::str::from_utf8(&bytes) {
-                    Ok(_) => None,
-                    Err(_) => Raw::check(text.as_bytes(), &self.json).ok(),
-                };
-                match repaired {
-                    Some((raw, _)) => {
-                        self.find([Finding::new(UTF8, format!("a message is no valid UTF-8: {error}"))]);
+                match self.repaired(&bytes, &text) {
+                    Some(raw) => {
+                        self.find([Finding::new(UTF8, format!("a message is not as it should be encoded: {error}"))]);
                         self.messages(&raw, via);
                         self.body_ended(&raw, via);
                     }
@@ -51,6 +46,15 @@ impl Peer {
                 }
             }
         }
+    }
+
+    /// A message that is one but for a wrong byte in a text, or a byte order mark before it.
+    fn repaired(&self, bytes: &[u8], text: &str) -> Option<Raw> {
+        let unmarked = text.strip_prefix('\u{feff}');
+        if unmarked.is_none() && std::str::from_utf8(bytes).is_ok() {
+            return None;
+        }
+        Raw::check(unmarked.unwrap_or(text), &self.json).ok().map(|(raw, _)| raw)
     }
 
     fn messages(&self, raw: &Raw, via: &Via) {
@@ -66,6 +70,8 @@ impl Peer {
             self.find([Finding::new(INVALID_MESSAGE, "an empty array came, which is no batch")]);
         }
         for element in raw.elements() {
+            // What is kept of a batch must not keep all of it.
+            let Ok((element, _)) = Raw::check(element.as_str(), &self.json) else { continue };
             self.message(&element, via);
         }
     }
@@ -132,7 +138,8 @@ impl Peer {
 
     /// A frame that is no JSON, or none that could be a message.
     fn unreadable(&self, error: &ReadError, text: &str, via: &Via) {
-        if *via != Via::Pipe {
+        let is_http = *via != Via::Pipe || self.transport().is_some_and(|transport| transport.label() == "sse");
+        if is_http {
             let message = format!("an HTTP body is no message: {}: {}", error.message, preview(text, QUOTED));
             self.find([Finding::new(HTTP_BODY, message)]);
             return self.strayed(text, &error.message, via);

@@ -172,3 +172,41 @@ pub struct HeaderParam {
     /// The header's name, with `Mcp-Param-` before it.
     pub header: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::Tools;
+    use crate::json::Raw;
+    use crate::session::call::Exchange;
+    use crate::session::pages::Pages;
+
+    fn pages(tools: &str) -> Pages {
+        let listed = Raw::parse(tools).expect(tools);
+        let listing = Exchange {
+            method: "tools/list".into(),
+            request: "{}".into(),
+            outcome: Ok(listed.clone()),
+            duration: Duration::ZERO,
+            notices: Vec::new(),
+        };
+        Pages { items: listed.elements().collect(), counts: vec![listed.len()], listing }
+    }
+
+    #[test]
+    fn annotations_matter_only_where_arguments_travel_as_headers() {
+        let listed = r#"[
+            {"name":"good","inputSchema":{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}},
+            {"name":"bad","inputSchema":{"properties":{"a":{"type":"number","x-mcp-header":"A"}}}}
+        ]"#;
+        let (tools, findings) = Tools::read(pages(listed), true);
+        let headers = tools.get("good").map(|tool| tool.header_params.clone()).unwrap_or_default();
+        assert_eq!((headers.len(), headers[0].header.as_str()), (1, "Mcp-Param-A"));
+        let bad = tools.get("bad").expect("a tester still sees it");
+        assert!(bad.excluded.as_deref().is_some_and(|why| why.contains("needs the type")), "{bad:?}");
+        assert_eq!(findings.iter().map(|finding| finding.id).collect::<Vec<_>>(), ["tool-x-mcp-header-valid"]);
+        let (tools, findings) = Tools::read(pages(listed), false);
+        assert!(findings.is_empty() && tools.list.iter().all(|tool| tool.excluded.is_none()));
+    }
+}

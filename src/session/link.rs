@@ -68,7 +68,7 @@ impl Link {
         let transport = transport(target, flavor, inbox)?;
         peer.attach(&transport);
         let wire = if transport.label() == "http" { Wire::Http } else { Wire::Pipe };
-        let pump = tokio::spawn(pump(Arc::clone(&transport), wire, queue)).abort_handle();
+        let pump = tokio::spawn(pump(Arc::downgrade(&transport), wire, queue)).abort_handle();
         let clock = tokio::spawn(clock(Arc::downgrade(&peer), peer.clock())).abort_handle();
         Ok(Self { peer, transport, wire, tasks: [pump, clock] })
     }
@@ -233,8 +233,10 @@ fn transport(target: &Target, flavor: HttpFlavor, inbox: Arc<dyn Inbox>) -> Resu
 }
 
 /// Sends what no caller waits for: answers to the server's requests, cancellations.
-async fn pump(transport: Arc<dyn Transport>, wire: Wire, mut queue: mpsc::Receiver<Outgoing>) {
+/// It does not keep the transport alive: dropping the link ends the child at once.
+async fn pump(transport: Weak<dyn Transport>, wire: Wire, mut queue: mpsc::Receiver<Outgoing>) {
     while let Some(message) = queue.recv().await {
+        let Some(transport) = transport.upgrade() else { return };
         let sent = transport.send(message);
         // What fails here shows at the next request, with its cause.
         match wire {

@@ -8,7 +8,7 @@ use crate::json::Raw;
 
 /// Notifications kept.
 const KEPT_NOTICES: usize = 10_000;
-/// Bytes of notifications kept; a slice keeps its whole message alive.
+/// Bytes kept alive by them, the newest aside.
 const KEPT_BYTES: usize = 64 << 20;
 
 /// Messages in the order they came, each with its number; the oldest go first where there are too many.
@@ -22,12 +22,12 @@ pub(super) struct Log {
 impl Log {
     /// Keeps a message. True the first time that an older one had to go.
     pub fn push(&mut self, message: Raw) -> bool {
-        self.bytes += message.as_str().len();
+        self.bytes += message.held();
         self.kept.push_back(message);
         let before = self.dropped;
         while self.kept.len() > KEPT_NOTICES || (self.bytes > KEPT_BYTES && self.kept.len() > 1) {
             if let Some(old) = self.kept.pop_front() {
-                self.bytes -= old.as_str().len();
+                self.bytes -= old.held();
                 self.dropped += 1;
             }
         }
@@ -105,6 +105,16 @@ mod tests {
         assert_eq!(log.since(0)[0].as_str(), "5");
         assert_eq!(log.since(log.next() - 1)[0].as_str(), (KEPT_NOTICES + 4).to_string());
         assert!(log.since(log.next()).is_empty() && log.since(u64::MAX).is_empty());
+    }
+
+    #[test]
+    fn a_small_part_of_a_large_message_counts_as_what_it_keeps_alive() {
+        let mut log = Log::default();
+        for _ in 0..100 {
+            let large = Raw::parse(&format!(r#"{{"x":"{}","params":{{}}}}"#, "x".repeat(1 << 20))).expect("json");
+            log.push(large.get("params").expect("params"));
+        }
+        assert!((60..=64).contains(&log.since(0).len()), "{}", log.since(0).len());
     }
 
     #[test]

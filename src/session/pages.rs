@@ -90,8 +90,8 @@ impl Walk {
     fn add(&mut self, kind: ListKind, result: &Raw) -> Result<(), Finding> {
         let before = self.items.len();
         let array = result.get(kind.member()).filter(|array| array.kind() == JsonKind::Array);
+        self.bytes += result.held();
         if let Some(array) = &array {
-            self.bytes += array.as_str().len();
             self.items.extend(array.elements());
         }
         self.counts.push(self.items.len() - before);

@@ -335,7 +335,7 @@ impl Inbox for Peer {
                 self.state().stderr.push(&line);
                 self.observer.stderr(&line);
             }
-            Incoming::Remark { id, message } => self.find([Finding { id, must: false, message }]),
+            Incoming::Remark { id, message } => self.find([Finding::remarked(id, message)]),
             Incoming::Closed(closed) => self.closed(closed),
         }
     }

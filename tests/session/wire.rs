@@ -179,3 +179,27 @@ async fn hostile_nesting_and_size_are_noise() {
     assert_eq!(seen.findings(), ["stdio-stdout-clean"]);
     assert!(session.noise()[0].len() < 5_000);
 }
+
+#[tokio::test]
+async fn a_byte_order_mark_does_not_cost_the_message() {
+    let target = speaking(ERAS[0], |text| vec![format!("\u{feff}{}", result(text, DONE))]);
+    let (session, seen) = open(&target).await.expect("opens");
+    session.call(call()).await.expect("an answer").outcome.expect("a result");
+    assert!(seen.finding("rpc-utf8").contains("byte order mark"));
+}
+
+#[tokio::test]
+async fn a_session_can_be_shared_and_opened_on_any_task() {
+    const fn shared<T: Send + Sync + 'static>(_: &T) {}
+    let target = speaking(ERAS[0], |text| vec![result(text, DONE)]);
+    let (session, _) = tokio::spawn(async move { open(&target).await }).await.expect("a task").expect("opens");
+    shared(&session);
+    let session = std::sync::Arc::new(session);
+    let calls = (0..4).map(|_| {
+        let session = session.clone();
+        tokio::spawn(async move { session.call(call()).await.map(|_| ()) })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        call.await.expect("a task").expect("an answer");
+    }
+}
