@@ -64,12 +64,21 @@ fn find_line(text: &str, fits: impl Fn(&str) -> bool) -> Option<(usize, usize)> 
         let next = memchr(b'\n', &text.as_bytes()[start..]).map_or(text.len(), |at| start + at + 1);
         let line = text[start..next].trim_end_matches('\n');
         let line = line.strip_suffix('\r').unwrap_or(line);
-        if fits(line.trim_matches([' ', '\t'])) {
+        if fits(trim_blank(line)) {
             return Some((start, line.len()));
         }
         start = next;
     }
     None
+}
+
+/// A line without the blanks around it.
+fn trim_blank(line: &str) -> &str {
+    let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+    if is_blank(line.as_bytes().first()) || is_blank(line.as_bytes().last()) {
+        return line.trim_matches([' ', '\t']);
+    }
+    line
 }
 
 /// A line people write when they mean the mark: other case, or punctuation and quotes around it.
@@ -80,7 +89,7 @@ fn resembles(line: &str, mark: &str) -> bool {
 /// The longest white-space prefix that all non-blank lines of `body` share.
 pub(super) fn common_indent(body: &str) -> &str {
     let mut common: Option<&str> = None;
-    for line in body.lines().filter(|line| !line.trim_matches([' ', '\t']).is_empty()) {
+    for line in body.lines().filter(|line| !trim_blank(line).is_empty()) {
         let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
         common = Some(common.map_or(indent, |common| &indent[..shared(common, indent)]));
     }

@@ -25,10 +25,10 @@ pub struct Lexer<'s> {
     ready: VecDeque<(TokenKind, u32)>,
     /// Marks of the heredocs opened on this line.
     marks: Vec<&'s str>,
-    /// Where the current word starts; `None` between words.
-    word: Option<u32>,
-    /// Length of the quoted segment the word starts with, 0 where it starts bare.
-    quoted: u32,
+    /// The end of the last token that is no segment of a word: the current word starts here.
+    gap: u32,
+    /// The start of the last word in which a `<<` was text: a further one in it is text too.
+    text_word: Option<u32>,
     near_misses: u32,
 }
 
@@ -40,8 +40,8 @@ impl<'s> Lexer<'s> {
             at: 0,
             ready: VecDeque::new(),
             marks: Vec::new(),
-            word: None,
-            quoted: 0,
+            gap: 0,
+            text_word: None,
             near_misses: 0,
         }
     }
@@ -49,35 +49,52 @@ impl<'s> Lexer<'s> {
     /// The next token and its end; it starts where the one before ended. Behind the last one, and again and again,
     /// [`TokenKind::Eof`].
     pub(super) fn step(&mut self) -> (TokenKind, u32) {
-        if !self.ready.is_empty()
-            && let Some(ready) = self.ready.pop_front()
-        {
-            return ready;
+        if !self.ready.is_empty() {
+            return self.next_ready();
         }
         let kind = self.kind();
-        let end = self.span().end;
+        let end = self.inner.span().end as u32;
+        if is_gap(kind) {
+            self.gap = end;
+        }
         if kind == TokenKind::Newline && !self.marks.is_empty() {
             let length = self.bodies();
             self.inner.bump(length);
+            self.gap = end + length as u32;
         }
         (kind, end)
     }
 
+    #[cold]
+    fn next_ready(&mut self) -> (TokenKind, u32) {
+        self.ready.pop_front().unwrap_or((TokenKind::Eof, self.gap))
+    }
+
+    #[inline]
     fn kind(&mut self) -> TokenKind {
+        // One space, or a line feed: what follows half of all other tokens.
+        let bytes = self.inner.source().as_bytes();
+        match bytes.get(self.inner.span().end..) {
+            Some([b' ', after, ..]) if !matches!(after, b' ' | b'\t') => {
+                self.inner.bump(1);
+                return TokenKind::Blank;
+            }
+            Some([b'\n', ..]) => {
+                self.inner.bump(1);
+                return TokenKind::Newline;
+            }
+            _ => {}
+        }
         // The patterns leave no character out; if one did, it would be shown as a stray one.
         let kind = match self.inner.next() {
             Some(found) => found.unwrap_or(TokenKind::Control),
             None => TokenKind::Eof,
         };
         match kind {
-            TokenKind::Bare | TokenKind::Double | TokenKind::Single | TokenKind::OpenDouble | TokenKind::OpenSingle => {
-                self.segment(kind)
-            }
             TokenKind::Comment => self.comment(),
             TokenKind::Opener => self.opener(),
-            TokenKind::Bom if self.inner.span().start > 0 => self.segment(TokenKind::Invisible),
-            TokenKind::Control | TokenKind::Invisible | TokenKind::CurlyQuote => self.segment(kind),
-            _ => self.gap(kind),
+            TokenKind::Bom if self.inner.span().start > 0 => TokenKind::Invisible,
+            _ => kind,
         }
     }
 
@@ -86,27 +103,13 @@ impl<'s> Lexer<'s> {
         Span::new(range.start as u32, range.end as u32)
     }
 
-    /// A token inside a word.
-    fn segment(&mut self, kind: TokenKind) -> TokenKind {
-        if self.word.is_none() {
-            let span = self.span();
-            self.word = Some(span.start);
-            let is_quoted = matches!(kind, TokenKind::Double | TokenKind::Single);
-            self.quoted = if is_quoted { span.len() } else { 0 };
-        }
-        kind
-    }
-
-    /// A token between words.
-    const fn gap(&mut self, kind: TokenKind) -> TokenKind {
-        self.word = None;
-        kind
-    }
+    // These three are kept out of the way of the ordinary tokens.
 
     /// A comment opener: within a word it is text, else the rest of the line belongs to it.
+    #[inline(never)]
     fn comment(&mut self) -> TokenKind {
-        if self.word.is_some() {
-            return self.segment(TokenKind::Bare);
+        if self.span().start > self.gap {
+            return TokenKind::Bare;
         }
         let rest = self.inner.remainder();
         let length = match memchr(b'\n', rest.as_bytes()) {
@@ -114,28 +117,30 @@ impl<'s> Lexer<'s> {
             None => rest.len(),
         };
         self.inner.bump(length);
-        self.gap(TokenKind::Comment)
+        TokenKind::Comment
     }
 
     /// `<<`: where a word or a named argument's value starts it opens a heredoc, elsewhere it is text.
+    #[cold]
     fn opener(&mut self) -> TokenKind {
         let span = self.span();
         let text = self.inner.source();
-        let is_start = self
-            .word
-            .is_none_or(|start| name::is_name_prefix(&text[start as usize..span.start as usize], self.quoted as usize));
-        if !is_start {
-            return self.segment(TokenKind::Bare);
+        let before = &text[self.gap as usize..span.start as usize];
+        let is_text = self.text_word == Some(self.gap) || !(before.is_empty() || name::is_name_prefix(before));
+        if is_text {
+            self.text_word = Some(self.gap);
+            return TokenKind::Bare;
         }
         let Some(opener) = Opener::read(&text[span.start as usize..]) else {
-            return self.segment(TokenKind::BadOpener);
+            return TokenKind::BadOpener;
         };
         self.inner.bump(opener.length - span.len() as usize);
         self.marks.push(opener.mark);
-        self.segment(TokenKind::Opener)
+        TokenKind::Opener
     }
 
     /// Finds the bodies of all heredocs of the line and makes them ready; gives their length in bytes.
+    #[cold]
     fn bodies(&mut self) -> usize {
         let rest = self.inner.remainder();
         let base = self.span().end;
@@ -167,6 +172,20 @@ impl<'s> Lexer<'s> {
         self.marks = marks;
         at
     }
+}
+
+/// Whether a token of this kind stands between words.
+const fn is_gap(kind: TokenKind) -> bool {
+    matches!(
+        kind,
+        TokenKind::Blank
+            | TokenKind::Newline
+            | TokenKind::Comment
+            | TokenKind::WideSpace
+            | TokenKind::LoneCr
+            | TokenKind::Bom
+            | TokenKind::Eof
+    )
 }
 
 impl Iterator for Lexer<'_> {

@@ -51,12 +51,29 @@ pub(super) fn quoted_can_name(token: &str) -> bool {
 }
 
 /// True where `prefix`, the start of a word, is a name with its colon and nothing else: a heredoc may follow.
-/// `quoted` is the length of the quoted segment the word starts with, 0 where it starts bare.
-pub(super) fn is_name_prefix(prefix: &str, quoted: usize) -> bool {
-    if quoted == 0 {
-        return bare_name(prefix.as_bytes()).is_some_and(|length| length + 1 == prefix.len());
+pub(super) fn is_name_prefix(prefix: &str) -> bool {
+    let Some(name) = prefix.strip_suffix(':') else {
+        return false;
+    };
+    match name.as_bytes() {
+        [quote @ (b'"' | b'\''), rest @ ..] => {
+            closing(*quote, rest).is_some_and(|at| at + 1 == rest.len()) && quoted_can_name(name)
+        }
+        _ => bare_name(prefix.as_bytes()) == Some(name.len()),
     }
-    prefix.get(quoted..) == Some(":") && quoted_can_name(&prefix[..quoted])
+}
+
+/// Where the segment whose opening quote stands before `rest` is closed.
+fn closing(quote: u8, rest: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    while let Some(byte) = rest.get(at) {
+        match byte {
+            b'\\' if quote == b'"' => at += 2,
+            byte if *byte == quote => return Some(at),
+            _ => at += 1,
+        }
+    }
+    None
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::ast::{Part, Script, Statement, Word};
 use super::error;
 use super::heredoc::Opener;
 use super::lexer::Lexer;
-use super::parts::{Pieces, Splitter};
+use super::parts::{Finder, Pieces, Splitter};
 use super::token::{Token, TokenKind};
 use super::version;
 use crate::diagnostic::Diagnostic;
@@ -82,6 +82,7 @@ struct Parser<'s> {
     lexer: Lexer<'s>,
     token: Token,
     splitter: Splitter<'s>,
+    colons: Finder<'s>,
     statements: Vec<Statement>,
     words: Vec<Word>,
     out: Pieces,
@@ -113,6 +114,7 @@ impl<'s> Parser<'s> {
             lexer: Lexer::new(text),
             token: Token { kind: TokenKind::Eof, span: Span::default() },
             splitter: Splitter::new(text),
+            colons: Finder::new(text, b':'),
             statements: Vec::with_capacity(guess / 4),
             words: Vec::with_capacity(guess),
             out: Pieces { parts: Vec::with_capacity(guess), owned: Vec::new() },
@@ -145,6 +147,7 @@ impl<'s> Parser<'s> {
         &self.text[span.start as usize..span.end as usize]
     }
 
+    #[cold]
     fn report(&mut self, error: Diagnostic) {
         self.is_broken = true;
         if self.errors.len() < MAX_ERRORS {
@@ -219,17 +222,20 @@ impl<'s> Parser<'s> {
     }
 
     /// Skips white space, also the wrong kinds of it.
+    #[inline]
     fn blank(&mut self) {
-        loop {
-            match self.token.kind {
-                TokenKind::Blank => {}
-                TokenKind::WideSpace | TokenKind::LoneCr => self.stray(),
-                _ => return,
+        if self.token.kind == TokenKind::Blank {
+            self.advance();
+        }
+        while matches!(self.token.kind, TokenKind::WideSpace | TokenKind::LoneCr | TokenKind::Blank) {
+            if self.token.kind != TokenKind::Blank {
+                self.stray();
             }
             self.advance();
         }
     }
 
+    #[inline(never)]
     fn comment(&mut self) {
         let comment = self.advance();
         self.comments.push(comment.span);
@@ -264,6 +270,7 @@ impl<'s> Parser<'s> {
     /// `bodies = body, end, { newline, body, end } ;`
     ///
     /// One for each heredoc of the line, in the order of the openers.
+    #[cold]
     fn bodies(&mut self) {
         let mut is_first = true;
         let mut all = std::mem::take(&mut self.pending);
@@ -311,6 +318,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Reports the current token as a character that has no place here, once for each kind and line.
+    #[cold]
     fn stray(&mut self) {
         let kind = self.token.kind;
         if self.strays.contains(&kind) {

@@ -40,6 +40,11 @@ pub(super) fn variables(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     memchr_iter(b'$', bytes).map(|at| at..at + variable(&bytes[at..])).filter(|range| !range.is_empty())
 }
 
+/// [`memchr`] for texts that mostly are short.
+fn find(byte: u8, text: &[u8]) -> Option<usize> {
+    if text.len() < 24 { text.iter().position(|other| *other == byte) } else { memchr(byte, text) }
+}
+
 /// The parts of a script as they come to be.
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
@@ -61,46 +66,61 @@ impl Pieces {
     }
 }
 
-/// Splits segments of one source into parts. It remembers how far it has looked for a `$`, so that text without one
-/// costs nothing.
+/// Answers whether there is a certain byte under a span. It remembers how far it has looked, so that asking in the
+/// order of the source costs next to nothing.
+#[derive(Debug)]
+pub(super) struct Finder<'s> {
+    text: &'s [u8],
+    byte: u8,
+    /// There is none from `seen` up to `next`.
+    seen: usize,
+    next: usize,
+}
+
+impl<'s> Finder<'s> {
+    pub(super) const fn new(text: &'s str, byte: u8) -> Self {
+        Self { text: text.as_bytes(), byte, seen: 0, next: 0 }
+    }
+
+    /// Whether the byte is under `span`.
+    #[inline]
+    pub(super) fn is_in(&mut self, span: Span) -> bool {
+        let (start, end) = (span.start as usize, span.end as usize);
+        let is_known = start >= self.seen && end <= self.next;
+        !is_known && self.find(start, end)
+    }
+
+    #[inline(never)]
+    fn find(&mut self, start: usize, end: usize) -> bool {
+        if start < self.seen {
+            // Going back must not throw away what was found further on.
+            return memchr(self.byte, &self.text[start..end]).is_some();
+        }
+        if self.next < start || self.seen == self.next {
+            let found = memchr(self.byte, &self.text[start..]);
+            (self.seen, self.next) = (start, found.map_or(self.text.len(), |at| start + at));
+        }
+        self.next < end
+    }
+}
+
+/// Splits segments of one source into parts.
 #[derive(Debug)]
 pub(super) struct Splitter<'s> {
     text: &'s str,
-    /// There is no `$` from `seen` up to `dollar`.
-    seen: usize,
-    dollar: usize,
+    dollars: Finder<'s>,
+    backslashes: Finder<'s>,
 }
 
 impl<'s> Splitter<'s> {
     pub(super) const fn new(text: &'s str) -> Self {
-        Self { text, seen: 0, dollar: 0 }
-    }
-
-    /// Whether there is a `$` under `span`.
-    #[inline]
-    fn has_dollar(&mut self, span: Span) -> bool {
-        let (start, end) = (span.start as usize, span.end as usize);
-        let is_known = start >= self.seen && end <= self.dollar;
-        !is_known && self.find_dollar(start, end)
-    }
-
-    #[inline(never)]
-    fn find_dollar(&mut self, start: usize, end: usize) -> bool {
-        if start < self.seen {
-            // Going back must not throw away what was found further on.
-            return memchr(b'$', &self.text.as_bytes()[start..end]).is_some();
-        }
-        if self.dollar < start || self.seen == self.dollar {
-            let rest = &self.text.as_bytes()[start..];
-            (self.seen, self.dollar) = (start, memchr(b'$', rest).map_or(self.text.len(), |at| start + at));
-        }
-        self.dollar < end
+        Self { text, dollars: Finder::new(text, b'$'), backslashes: Finder::new(text, b'\\') }
     }
 
     /// Text in which nothing is escaped.
     #[inline]
     pub(super) fn plain(&mut self, span: Span, quote: Quote, out: &mut Pieces) {
-        if self.has_dollar(span) {
+        if self.dollars.is_in(span) {
             self.with_variables(span, quote, out);
         } else {
             out.push_text(quote, span);
@@ -109,6 +129,12 @@ impl<'s> Splitter<'s> {
 
     #[inline(never)]
     fn with_variables(&self, span: Span, quote: Quote, out: &mut Pieces) {
+        let bytes = &self.text.as_bytes()[span.start as usize..span.end as usize];
+        if !bytes.is_empty() && variable(bytes) == bytes.len() {
+            // The most common case: nothing but a variable.
+            out.parts.push(Part { kind: PartKind::Var, quote, span });
+            return;
+        }
         let mut builder = Builder::new(self.text, span.start, quote, out);
         builder.variables(span.start as usize, span.end as usize);
         builder.finish(span);
@@ -118,7 +144,7 @@ impl<'s> Splitter<'s> {
     pub(super) fn double(&mut self, span: Span, out: &mut Pieces) {
         let bytes = self.text.as_bytes();
         let (mut at, end) = (span.start as usize, span.end as usize);
-        if memchr(b'\\', &bytes[at..end]).is_none() {
+        if !self.backslashes.is_in(span) {
             return self.plain(span, Quote::Double, out);
         }
         let mut builder = Builder::new(self.text, span.start, Quote::Double, out);
@@ -151,7 +177,7 @@ impl<'s> Splitter<'s> {
         let span = Span::new(body.start, body.start + text.len() as u32);
         let quote = if opener.verbatim { Quote::Verbatim } else { Quote::Heredoc };
         let indent = if opener.dedent { heredoc::common_indent(text) } else { "" };
-        if indent.is_empty() && memchr::memmem::find(text.as_bytes(), b"\r\n").is_none() {
+        if indent.is_empty() && !(text.contains('\r') && text.contains("\r\n")) {
             if opener.verbatim {
                 out.push_text(quote, span);
             } else {
@@ -220,7 +246,7 @@ impl<'a> Builder<'a> {
     /// Finds the variables from `at` to `end`.
     fn variables(&mut self, mut at: usize, end: usize) {
         let bytes = self.text.as_bytes();
-        while let Some(found) = memchr(b'$', &bytes[at..end]) {
+        while let Some(found) = find(b'$', &bytes[at..end]) {
             at += found;
             let length = variable(&bytes[at..end]);
             if length > 0 {

@@ -49,32 +49,35 @@ impl Parser<'_> {
     ///
     /// Reads a name with its colon, as one part, where the word starts with one. `x://…` and drive letters do not:
     /// they are values.
+    #[inline]
     fn name(&mut self) -> bool {
         match self.token.kind {
-            TokenKind::Bare => {
-                let Span { start, end } = self.token.span;
-                // A name ends before any `<`, so it lies in this one token; what follows stays to be read.
-                let Some(length) = name::bare_name(&self.text.as_bytes()[start as usize..end as usize]) else {
-                    return false;
-                };
-                let end = start + length as u32 + 1;
-                self.out.push_text(Quote::Bare, Span::new(start, end));
-                self.cut(end);
-                true
-            }
-            TokenKind::Double | TokenKind::Single => {
-                let is_name = self.text.as_bytes().get(self.token.span.end as usize) == Some(&b':')
-                    && name::quoted_can_name(self.slice(self.token.span));
-                if is_name {
-                    self.quoted_name();
-                }
-                is_name
-            }
+            TokenKind::Bare => self.colons.is_in(self.token.span) && self.bare_name(),
+            TokenKind::Double | TokenKind::Single => self.quoted_name(),
             _ => false,
         }
     }
 
-    fn quoted_name(&mut self) {
+    #[inline(never)]
+    fn bare_name(&mut self) -> bool {
+        let Span { start, end } = self.token.span;
+        // A name ends before any `<`, so it lies in this one token; what follows stays to be read.
+        let Some(length) = name::bare_name(&self.text.as_bytes()[start as usize..end as usize]) else {
+            return false;
+        };
+        let end = start + length as u32 + 1;
+        self.out.push_text(Quote::Bare, Span::new(start, end));
+        self.cut(end);
+        true
+    }
+
+    #[inline(never)]
+    fn quoted_name(&mut self) -> bool {
+        let is_name = self.text.as_bytes().get(self.token.span.end as usize) == Some(&b':')
+            && name::quoted_can_name(self.slice(self.token.span));
+        if !is_name {
+            return false;
+        }
         let token = self.advance();
         let part = Span::new(token.span.start, token.span.end + 1);
         let inside = inside(token);
@@ -93,6 +96,7 @@ impl Parser<'_> {
         };
         self.out.push_owned(text + ":", quote, part);
         self.cut(part.end);
+        true
     }
 
     /// Takes the start of the current token away, up to byte `to`.
@@ -114,15 +118,21 @@ impl Parser<'_> {
     /// `segment = bare | double | single ;`
     ///
     /// Reads one, also a broken one.
+    #[inline]
     fn segment(&mut self) {
+        if self.token.kind != TokenKind::Bare {
+            self.other_segment();
+            return;
+        }
+        let mut span = self.advance().span;
+        while self.token.kind == TokenKind::Bare {
+            span.end = self.advance().span.end;
+        }
+        self.splitter.plain(span, Quote::Bare, &mut self.out);
+    }
+
+    fn other_segment(&mut self) {
         match self.token.kind {
-            TokenKind::Bare => {
-                let mut span = self.advance().span;
-                while self.token.kind == TokenKind::Bare {
-                    span = span.to(self.advance().span);
-                }
-                self.splitter.plain(span, Quote::Bare, &mut self.out);
-            }
             TokenKind::Double => {
                 let token = self.advance();
                 self.splitter.double(inside(token), &mut self.out);
@@ -153,6 +163,7 @@ impl Parser<'_> {
         self.out.push_text(Quote::Bare, span);
     }
 
+    #[cold]
     fn open_quote(&mut self) {
         let token = self.advance();
         let before = self.text[..token.span.start as usize].chars().next_back();
@@ -168,6 +179,7 @@ impl Parser<'_> {
     /// `heredoc = [ name, ":" ], opener ;`
     ///
     /// Reads the opener; the name was read before, and the body comes after the line.
+    #[cold]
     fn opener(&mut self, has_name: bool) {
         let token = self.advance();
         // The lexer makes an opener only of what reads as one.
@@ -189,6 +201,7 @@ impl Parser<'_> {
     }
 
     /// Reports such a word and reads it as what was meant, up to its last bracket.
+    #[cold]
     fn bare_json(&mut self, value: u32, first: usize) {
         let json = Span::new(value, json_word::end(self.text, value, self.token.span.start));
         self.report(error::bare_json(self.source, json));
