@@ -207,6 +207,8 @@ fn normalise(text: &str) -> String {
     let rules = [
         (r"\b\d+(\.\d+)?( ?(ms|µs)| s\b|s\b)", "[time]"),
         (r"127\.0\.0\.1:\d+", "127.0.0.1:[port]"),
+        // Which of the two the kernel reports is a matter of microseconds.
+        (r"server (closed|reset) the\s+(│ )?connection( without an answer)?", "server [ended] the connection"),
         (r"(?m)[ \t]+$", ""),
     ];
     let mut text = text;
