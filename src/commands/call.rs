@@ -102,7 +102,6 @@ fn check_output(cx: &mut Cx, tool: &Tool) -> Option<Failure> {
         Ok(validator) => validator,
         Err(error) => {
             return Some(output_failure(
-                tool,
                 format!("the outputSchema of `{}` cannot be used: {error}", tool.name),
                 Vec::new(),
             ));
@@ -111,7 +110,6 @@ fn check_output(cx: &mut Cx, tool: &Tool) -> Option<Failure> {
     let last = cx.last.as_ref()?;
     let Some(structured) = last.structured() else {
         return Some(output_failure(
-            tool,
             format!("`{}` declares an outputSchema, but the result has no structuredContent", tool.name),
             vec![format!("result: {}", super::show::cut(last.compact()))],
         ));
@@ -121,10 +119,10 @@ fn check_output(cx: &mut Cx, tool: &Tool) -> Option<Failure> {
         return None;
     }
     let title = format!("the result of `{}` breaks its outputSchema", tool.name);
-    Some(output_failure(tool, title, violations.iter().map(ToString::to_string).collect()))
+    Some(output_failure(title, violations.iter().map(ToString::to_string).collect()))
 }
 
-fn output_failure(_tool: &Tool, title: String, lines: Vec<String>) -> Failure {
+fn output_failure(title: String, lines: Vec<String>) -> Failure {
     let failure = Failure::new(FailureKind::Output, "mcp::call::output_schema", title)
         .help("strict clients refuse such a result; `call_tool_raw` checks it too, `request tools/call` does not");
     if lines.is_empty() { failure } else { failure.detail(lines.join("\n")) }

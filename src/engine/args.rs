@@ -107,11 +107,6 @@ impl<'a> Args<'a> {
     pub fn span<T>(&self, param: &Param<T>) -> Option<Span> {
         self.find(param).map(|at| self.op.operands[at].template.span)
     }
-
-    /// How a parameter's word was written, in a template without its values; for messages.
-    pub fn is_variable<T>(&self, param: &Param<T>) -> bool {
-        self.find(param).is_some_and(|at| self.op.operands[at].literal.is_none())
-    }
 }
 
 fn fill_one(kind: Kind, name: &Option<Arc<str>>, template: &Template, vars: &Vars) -> Result<Datum, Fault> {

@@ -39,7 +39,7 @@ impl Binder<'_> {
         let before = self.problems.len();
         let mut operands = Vec::with_capacity(pairs.len());
         for (slot, word) in pairs {
-            operands.extend(self.operand(form, slot, word));
+            operands.extend(self.operand(slot, word));
         }
         self.same_name_twice(&operands);
         (self.problems.len() == before).then_some(Op { spec, form, operands, span: name.span })
@@ -62,7 +62,7 @@ impl Binder<'_> {
         if named { self.script.value_parts(word) } else { self.script.parts(word) }
     }
 
-    fn operand(&mut self, form: &Form, slot: &'static Slot, word: &Word) -> Option<Operand> {
+    fn operand(&mut self, slot: &'static Slot, word: &Word) -> Option<Operand> {
         let script = self.script;
         let named = slot.arity == Arity::Named || slot.kind == Kind::Argument;
         let name = script.name(word).filter(|_| named);
@@ -75,7 +75,6 @@ impl Binder<'_> {
             );
             return None;
         }
-        let _ = form;
         let template = self.template(slot.kind, word, parts)?;
         if slot.kind == Kind::NewVariable && template.literal().is_none() {
             self.problems.push(

@@ -62,9 +62,4 @@ impl Vars {
     pub fn unset_by(&self, name: &str) -> Option<u32> {
         self.unset.get(name).copied()
     }
-
-    /// All names that have a value.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.values.keys().map(|name| &**name)
-    }
 }
